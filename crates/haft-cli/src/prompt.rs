@@ -114,8 +114,10 @@ impl Prompt<'_> {
             if line.is_empty() {
                 return Response::Declined;
             }
-            let checked = read(&question.kind, &line)
-                .and_then(|answer| question.check(&answer).map(|()| Response::Answered { answer }));
+            let checked = read(&question.kind, &line).and_then(|answer| match question.check(&answer) {
+                Ok(()) => Ok(Response::Answered { answer }),
+                Err(unfit) => Err(unfit.to_string()),
+            });
             match checked {
                 Ok(answered) => return answered,
                 Err(why) => {

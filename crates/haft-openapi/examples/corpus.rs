@@ -207,14 +207,14 @@ fn read(file: &Path, with_schemas: bool, report: &mut Report) {
         if let Err(error) = CompiledSchema::compile(value) {
             report.patterns += 1;
             if CompiledSchema::compile(schema.without_patterns().schema().as_value().clone()).is_err() {
-                let error: String = error.chars().take(200).collect();
+                let error: String = error.to_string().chars().take(200).collect();
                 report.uncompiled.push(format!("{}: {error}", place()));
             }
         }
         if let Some(output) = operation.output_schema() {
             let compiled = CompiledSchema::compile(output.without_patterns().schema().as_value().clone());
             if let Err(error) = compiled {
-                let error: String = error.chars().take(200).collect();
+                let error: String = error.to_string().chars().take(200).collect();
                 report.uncompiled.push(format!("{} output: {error}", place()));
             }
         }

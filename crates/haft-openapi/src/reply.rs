@@ -56,7 +56,7 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
     if let (Some(value), Some(schema)) = (&output.structured, asked.tool.output())
         && let Err(violations) = schema.check(value)
     {
-        output.details["violations"] = violations.into();
+        output.details["violations"] = violations.to_string().into();
     }
     let hint = pages::hint(asked, &headers, output.structured.as_ref());
     output.content.extend(hint.map(Content::text));

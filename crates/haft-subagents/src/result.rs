@@ -68,7 +68,9 @@ impl ExpectedResult {
         let compiled = spec.output.as_ref().map(|schema| CompiledSchema::compile(schema.as_value().clone()));
         match compiled.transpose() {
             Ok(schema) => Ok(Self(schema.map(Arc::new))),
-            Err(reason) => Err(InvalidOutputSchema { agent: spec.name.to_string(), reason }),
+            Err(error) => {
+                Err(InvalidOutputSchema { agent: spec.name.to_string(), reason: error.to_string() })
+            }
         }
     }
 
@@ -91,7 +93,7 @@ impl ExpectedResult {
         for value in json_in_text::candidates(text) {
             match schema.check(&value) {
                 Ok(()) => return Ok(Some(value)),
-                Err(found) => wrong = wrong.or(Some(found)),
+                Err(found) => wrong = wrong.or(Some(found.to_string())),
             }
         }
         let wrong = wrong.unwrap_or_else(|| match json_in_text::fault(text) {

@@ -123,8 +123,8 @@ pub use permission::{
     Explanation, Grant, GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants, MemoryPending, Mode,
     ModeError, ModeSwitch, NoAnswer, PatternError, PatternSet, PatternSyntax, PendingCall, PendingId,
     PendingStore, Policy, PolicyLayer, Question, QuestionKind, Response, Rule, RuleError, RuleLanguage,
-    RuleSource, Rules, RunAbove, StoreError, Unmet, Verdict, Wants, answering_within, approver_fn,
-    request_mode,
+    RuleSource, Rules, RunAbove, StoreError, UnfitAnswer, Unmet, Verdict, Wants, answering_within,
+    approver_fn, request_mode,
 };
 pub use preview::Preview;
 pub use private_files::{PrivateFileError, PrivateFiles, PrivateLock};
@@ -140,4 +140,4 @@ pub use tool::{Action, Prepared, Tool};
 pub use tool_fn::{DeclareAccesses, ToolFn, tool_fn};
 pub use typed::{Typed, TypedTool};
 pub use typed_output::{RawOutput, TypedOutput};
-pub use validation::CompiledSchema;
+pub use validation::{CompileSchemaError, CompiledSchema, UnfitValue};

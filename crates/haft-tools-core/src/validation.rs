@@ -9,7 +9,7 @@ mod sure;
 mod violation;
 
 pub(crate) use bounds::is_within;
-pub use compiled::CompiledSchema;
+pub use compiled::{CompileSchemaError, CompiledSchema, UnfitValue};
 
 use crate::panicked;
 use bounds::Unfit;

@@ -355,15 +355,15 @@ impl Keys<'_> {
             None | Some(Value::Null) => return Ok(None),
             Some(schema) => schema,
         };
-        let refuse = |why: String| {
-            let why = reason(&why);
+        let refuse = |why: &dyn std::error::Error| {
+            let why = reason(&why.to_string());
             self.wrong(
                 "output",
                 format!("is not a JSON Schema of an object: {why}; correct it, or leave it out for text"),
             )
         };
-        let schema = Schema::new(schema.clone()).map_err(|error| refuse(error.to_string()))?;
-        CompiledSchema::compile(schema.as_value().clone()).map_err(refuse)?;
+        let schema = Schema::new(schema.clone()).map_err(|error| refuse(&error))?;
+        CompiledSchema::compile(schema.as_value().clone()).map_err(|error| refuse(&error))?;
         Ok(Some(schema))
     }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// let question = Question::choice("Which database is this about?", ["staging", "production"]);
 /// assert!(question.check(&json!("staging")).is_ok());
 /// assert_eq!(
-///     question.check(&json!("prod")).unwrap_err(),
+///     question.check(&json!("prod")).unwrap_err().to_string(),
 ///     "`\"prod\"` is not among the choices; answer with `staging` or `production`",
 /// );
 /// ```
@@ -167,6 +167,19 @@ pub enum NoAnswer {
     },
 }
 
+/// Says why a value is no answer to a question, and what would be; for whoever answers.
+///
+/// ```
+/// use haft_tools_core::{Question, UnfitAnswer};
+/// use serde_json::json;
+///
+/// let unfit: UnfitAnswer = Question::confirm("Shall the old table go?").check(&json!("maybe")).unwrap_err();
+/// assert_eq!(unfit.to_string(), "`\"maybe\"` is neither yes nor no; answer with `true` or `false`");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnfitAnswer(String);
+
 impl Question {
     /// Asks for a text.
     pub fn text(text: impl Into<String>) -> Self {
@@ -207,23 +220,26 @@ impl Question {
     /// # Errors
     ///
     /// When it is none, with the reason for whoever answers.
-    pub fn check(&self, answer: &Value) -> Result<(), String> {
-        match &self.kind {
-            QuestionKind::Text if answer.is_string() => Ok(()),
-            QuestionKind::Text => Err(format!("`{answer}` is not a text; answer with one")),
-            QuestionKind::Confirm if answer.is_boolean() => Ok(()),
+    pub fn check(&self, answer: &Value) -> Result<(), UnfitAnswer> {
+        let unfit = match &self.kind {
+            QuestionKind::Text if answer.is_string() => return Ok(()),
+            QuestionKind::Text => format!("`{answer}` is not a text; answer with one"),
+            QuestionKind::Confirm if answer.is_boolean() => return Ok(()),
             QuestionKind::Confirm => {
-                Err(format!("`{answer}` is neither yes nor no; answer with `true` or `false`"))
+                format!("`{answer}` is neither yes nor no; answer with `true` or `false`")
             }
             QuestionKind::Choice { options } => {
                 if answer.as_str().is_some_and(|answer| options.iter().any(|option| option == answer)) {
                     return Ok(());
                 }
                 let options = crate::nearest::listed(options.iter().map(String::as_str), "or");
-                Err(format!("`{answer}` is not among the choices; answer with {options}"))
+                format!("`{answer}` is not among the choices; answer with {options}")
             }
-            QuestionKind::Form { schema } => crate::validation::check(schema, answer),
-        }
+            QuestionKind::Form { schema } => {
+                return crate::validation::check(schema, answer).map_err(UnfitAnswer);
+            }
+        };
+        Err(UnfitAnswer(unfit))
     }
 }
 
@@ -255,7 +271,7 @@ impl Response {
         match self {
             Self::Answered { answer } => match question.check(&answer) {
                 Ok(()) => Ok(answer),
-                Err(reason) => Err(NoAnswer::Unfit { reason }),
+                Err(unfit) => Err(NoAnswer::Unfit { reason: unfit.to_string() }),
             },
             Self::Declined => Err(NoAnswer::Declined),
             Self::TimedOut { after_ms } => Err(NoAnswer::TimedOut { after_ms }),

@@ -16,8 +16,9 @@ use std::fmt;
 ///
 /// let schema = CompiledSchema::compile(json!({ "type": "array", "items": { "type": "integer" } }))?;
 /// assert!(schema.check(&json!([1, 2])).is_ok());
-/// assert_eq!(schema.check(&json!([1, "2"])).unwrap_err(), "at `/1`: \"2\" is not an integer");
-/// # Ok::<(), String>(())
+/// let unfit = schema.check(&json!([1, "2"])).unwrap_err();
+/// assert_eq!(unfit.to_string(), "at `/1`: \"2\" is not an integer");
+/// # Ok::<(), haft_tools_core::CompileSchemaError>(())
 /// ```
 pub struct CompiledSchema {
     schema: Value,
@@ -25,15 +26,43 @@ pub struct CompiledSchema {
     longest_chain: usize,
 }
 
+/// Says why a JSON Schema cannot be compiled; for people.
+///
+/// ```
+/// use haft_tools_core::{CompileSchemaError, CompiledSchema};
+/// use serde_json::json;
+///
+/// let error: CompileSchemaError = CompiledSchema::compile(json!({ "$ref": "#/$defs/none" })).unwrap_err();
+/// assert_eq!(error.to_string(), "Pointer '/$defs/none' does not exist");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CompileSchemaError(String);
+
+/// Says what is wrong with a value that does not fit a schema, and where; for a model.
+///
+/// ```
+/// use haft_tools_core::{CompiledSchema, UnfitValue};
+/// use serde_json::json;
+///
+/// let schema = CompiledSchema::compile(json!({ "type": "string" }))?;
+/// let unfit: UnfitValue = schema.check(&json!(1)).unwrap_err();
+/// assert_eq!(unfit.to_string(), "at the top: 1 is not a string");
+/// # Ok::<(), haft_tools_core::CompileSchemaError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnfitValue(String);
+
 impl CompiledSchema {
     /// Compiles a schema; costs time that grows with it, so that a large one belongs on a thread that may block.
     ///
     /// # Errors
     ///
     /// When it is no schema, refers to something outside itself, or is nested too deeply; says which, for people.
-    pub fn compile(schema: Value) -> Result<Self, String> {
-        let longest_chain = longest_chain(&schema)?;
-        let validator = build(&schema)?;
+    pub fn compile(schema: Value) -> Result<Self, CompileSchemaError> {
+        let longest_chain = longest_chain(&schema).map_err(CompileSchemaError)?;
+        let validator = build(&schema).map_err(CompileSchemaError)?;
         Ok(Self { schema, validator, longest_chain })
     }
 
@@ -47,16 +76,16 @@ impl CompiledSchema {
     /// # Errors
     ///
     /// When it does not, with the first twelve things that are wrong and where, for a model.
-    pub fn check(&self, value: &Value) -> Result<(), String> {
+    pub fn check(&self, value: &Value) -> Result<(), UnfitValue> {
         if check_bounds(value, self.longest_chain, usize::MAX).is_err() {
-            return Err("it is nested too deeply to be checked".to_owned());
+            return Err(UnfitValue("it is nested too deeply to be checked".to_owned()));
         }
         if self.validator.is_valid(value) {
             return Ok(());
         }
         let found = violations(&self.validator, &self.schema, value, MOST_VIOLATIONS);
         let more = (found.more > 0).then(|| format!("and {} more", found.more));
-        Err(found.lines.into_iter().chain(more).collect::<Vec<_>>().join("; "))
+        Err(UnfitValue(found.lines.into_iter().chain(more).collect::<Vec<_>>().join("; ")))
     }
 }
 
@@ -73,8 +102,12 @@ mod tests {
     use serde_json::{Value, json};
 
     fn check(schema: Value, value: &Value, expect: &Expect) {
-        let checked = CompiledSchema::compile(schema).and_then(|schema| schema.check(value));
-        expect.assert_eq(&checked.err().unwrap_or_else(|| "fits".to_owned()));
+        let said = match CompiledSchema::compile(schema).map(|schema| schema.check(value)) {
+            Ok(Ok(())) => "fits".to_owned(),
+            Ok(Err(unfit)) => unfit.to_string(),
+            Err(error) => error.to_string(),
+        };
+        expect.assert_eq(&said);
     }
 
     #[test]

@@ -82,8 +82,10 @@ impl Form {
             }
         }
         let content = Value::Object(content);
-        self.question_without("", |_| false)?.check(&content)?;
-        Ok(content)
+        match self.question_without("", |_| false)?.check(&content) {
+            Ok(()) => Ok(content),
+            Err(unfit) => Err(unfit.to_string()),
+        }
     }
 
     /// Tells whether a field asks for something secret, by its name.

@@ -22,7 +22,7 @@ pub(super) fn take_structured(
             "the server answered `{}` with data that is not what the tool says it gives: {}; it was done, so do not repeat \
              it; go on without its result",
             tool.spec.name(),
-            shown(&violations, MOST_VIOLATION_BYTES),
+            shown(&violations.to_string(), MOST_VIOLATION_BYTES),
         ))),
     }
 }
