@@ -49,7 +49,7 @@ pub use host::{
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
 pub use named_tool::NamedTool;
-pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
+pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus, StartError};
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;
 pub use trust::{

@@ -74,7 +74,7 @@ pub use client::{
     RegisteredClient, ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler,
     SamplingRequest, ServerConfig, ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName,
     ServerNameError, ServerNotice, ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile,
-    Start, Transport, WaitingTool, expand_variables,
+    Start, StartError, Transport, WaitingTool, expand_variables,
 };
 #[cfg(all(feature = "client", feature = "server"))]
 pub use forwarding::{ClientRoots, ClientSampler};

@@ -13,7 +13,7 @@ pub use handle::McpServer;
 pub(crate) use handle::NotConnected;
 pub use login::LoginError;
 pub(crate) use standing::Connection;
-pub use status::{NoticeKind, ServerNotice, ServerState, ServerStatus};
+pub use status::{NoticeKind, ServerNotice, ServerState, ServerStatus, StartError};
 
 use crate::ServerConfig;
 use crate::client::session::Dial;

@@ -1,5 +1,5 @@
 use super::standing::{Connection, Failure, Standing};
-use super::{Parts, ServerState, ServerStatus, Shared, actor};
+use super::{Parts, ServerState, ServerStatus, Shared, StartError, actor};
 use crate::client::listing::{Definition, Listing};
 use crate::{McpSource, QuarantinedTool, ServerConfig, ServerContent, ServerName};
 use std::fmt;
@@ -20,8 +20,8 @@ use tokio_util::task::AbortOnDropHandle;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
 /// assert_eq!(notes.name().as_str(), "notes");
 /// let failed = notes.start().await.unwrap_err();
-/// assert_ne!(failed.state, ServerState::Ready);
-/// println!("{}", failed.reason.unwrap_or_default());
+/// assert_ne!(failed.status().state, ServerState::Ready);
+/// println!("{failed}");
 /// # servers.stop().await;
 /// # Ok(())
 /// # }
@@ -106,9 +106,9 @@ impl McpServer {
     /// # Cancel safety
     ///
     /// Cancel safe: the server goes on starting.
-    pub async fn start(&self) -> Result<(), ServerStatus> {
+    pub async fn start(&self) -> Result<(), StartError> {
         self.0.shared.wants.send_modify(|wants| wants.open = true);
-        self.connected(0).await.map(drop).map_err(|_| self.status())
+        self.connected(0).await.map(drop).map_err(|_| StartError::new(self.status()))
     }
 
     /// Has its tools read again, soon and without waiting for it.

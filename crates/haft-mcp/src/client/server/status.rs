@@ -49,6 +49,27 @@ pub struct ServerStatus {
     pub notices: Vec<ServerNotice>,
 }
 
+/// Says that a server could not be started, and how it is doing instead; for people.
+///
+/// ```
+/// use haft_mcp::{ServerState, StartError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// let error: StartError = notes.start().await.unwrap_err();
+/// assert!(error.to_string().starts_with("cannot start the MCP server `notes`: "));
+/// assert_ne!(error.status().state, ServerState::Ready);
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartError(Box<ServerStatus>);
+
 /// Says where a server stands.
 ///
 /// ```
@@ -135,6 +156,29 @@ pub enum NoticeKind {
     /// A tool cannot be called until it is accepted.
     Quarantined,
 }
+
+impl StartError {
+    pub(super) fn new(status: ServerStatus) -> Self {
+        Self(Box::new(status))
+    }
+
+    /// Borrows how the server was doing when it was given up.
+    pub fn status(&self) -> &ServerStatus {
+        &self.0
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot start the MCP server `{}`: ", self.0.name)?;
+        match &self.0.reason {
+            Some(reason) => f.write_str(reason),
+            None => write!(f, "it is {}", self.0.state),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
 
 impl fmt::Display for ServerNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

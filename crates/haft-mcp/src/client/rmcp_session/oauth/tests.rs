@@ -211,9 +211,10 @@ async fn a_server_is_connected_to_once_a_person_has_logged_in() {
     let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
     let servers =
         McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
-    let status = servers.get("s").unwrap().start().await.unwrap_err();
+    let failed = servers.get("s").unwrap().start().await.unwrap_err();
+    let status = failed.status();
     assert_eq!(status.state, ServerState::NeedsLogin);
-    log_in(&status.login_url.unwrap()).await;
+    log_in(status.login_url.as_ref().unwrap()).await;
     let listed = stage.service.next(|heard| heard.rpc() == "tools/list").await;
     assert_eq!(listed.header("authorization"), "Bearer Secret-access-1");
     servers.stop().await;
@@ -235,7 +236,7 @@ async fn a_person_logs_in_and_out_of_a_server() {
         .build()
         .unwrap();
     let server = servers.get("s").unwrap();
-    let url = server.start().await.unwrap_err().login_url.unwrap();
+    let url = server.start().await.unwrap_err().status().login_url.clone().unwrap();
     assert_eq!(server.log_in().await.as_ref(), Ok(&url), "one login is under way");
     log_in(&url).await;
     let status = server.wait_for(|status| status.state == ServerState::Ready).await;
@@ -243,9 +244,10 @@ async fn a_person_logs_in_and_out_of_a_server() {
     server.stop().await;
 
     server.log_out().await.unwrap();
-    let status = server.start().await.unwrap_err();
+    let failed = server.start().await.unwrap_err();
+    let status = failed.status();
     assert_eq!(status.state, ServerState::NeedsLogin);
-    assert_ne!(status.login_url.unwrap(), url);
+    assert_ne!(status.login_url.as_ref().unwrap(), &url);
     for name in ["keyed", "program"] {
         let server = servers.get(name).unwrap();
         let error = server.log_in().await.unwrap_err();
@@ -374,7 +376,7 @@ async fn whoever_waits_for_a_login_is_told_why_it_was_refused() {
     let servers =
         McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
     let server = servers.get("s").unwrap();
-    let url = server.start().await.unwrap_err().login_url.unwrap();
+    let url = server.start().await.unwrap_err().status().login_url.clone().unwrap();
     let back = get(&url).await.headers()["location"].to_str().unwrap().to_owned();
     let said = format!("error=access_denied&error_description=No%0A%1B%5B31m{}", "n".repeat(5000));
     let back = back.replace("code=Secret-code", &said);
