@@ -69,7 +69,6 @@ pub use course::{CallCourse, Next, Waiting};
 pub use decision::{Decision, DecisionRefused};
 pub use effect_key::EffectKey;
 pub use in_order::{conflicts, end_event, in_order};
-pub use kept_by_engine::KeptByEngine;
 pub use performer::Performer;
 pub use pool::{Pool, PoolError, Routes};
 pub use redo::Redo;

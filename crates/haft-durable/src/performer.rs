@@ -1,4 +1,5 @@
-use crate::{CallCourse, CallRequest, EffectKey, KeptByEngine, Redo};
+use crate::kept_by_engine::KeptByEngine;
+use crate::{CallCourse, CallRequest, EffectKey, Redo};
 use haft_tools_core::{
     Approval, Batch, CallOutcome, CallScope, LocalExecutor, LocalExecutorBuilder, Observer, PendingCall,
     Resumption, ToolExecutor as _, approver_fn,

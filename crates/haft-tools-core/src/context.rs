@@ -3,9 +3,10 @@ mod wait_for;
 
 use crate::admission::Room;
 use crate::clock::Clock;
+use crate::events::RateLimit;
 use crate::executor::{Frame, StoppedClocks, call_nested, shape_news};
 use crate::order::Place;
-use crate::{Access, CallScope, Layer, OutputStore, RateLimit};
+use crate::{Access, CallScope, Layer, OutputStore};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

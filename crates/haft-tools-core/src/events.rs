@@ -3,7 +3,7 @@ mod redacting;
 mod stream;
 mod told;
 
-pub use rate_limit::RateLimit;
+pub(crate) use rate_limit::RateLimit;
 pub use stream::{Delivery, EventReader};
 pub(crate) use told::Told;
 

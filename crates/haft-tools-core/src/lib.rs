@@ -102,12 +102,11 @@ pub use catalog::{
 };
 pub use context::CallContext;
 pub use epoch::{milliseconds, now_ms};
-pub use events::{Delivery, EventReader, Events, Observer, RateLimit};
+pub use events::{Delivery, EventReader, Events, Observer};
 pub use executor::{
     Batch, BatchOutcome, CallOutcome, Cancel, HeldCall, LocalExecutor, LocalExecutorBuilder, PendingCalls,
     ResumeRefused, Resumption, SpanContent, Strategy, ToolExecutor,
 };
-pub use extensions::Extensions;
 pub use input::{input_schema, parse_input};
 pub use journal::{
     CallJournal, DecidedBy, Journal, JournalEntry, JournalError, JournalReader, JournalRecord, JournalSink,

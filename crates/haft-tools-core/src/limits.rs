@@ -1,4 +1,4 @@
-use crate::RateLimit;
+use crate::events::RateLimit;
 use std::time::Duration;
 
 /// Bounds what the calls of one executor may take.

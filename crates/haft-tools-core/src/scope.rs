@@ -1,5 +1,6 @@
+use crate::extensions::Extensions;
 use crate::permission::ModeSet;
-use crate::{Extensions, Mode, Policy};
+use crate::{Mode, Policy};
 use haft_core::RunId;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@ use crate::fixture::{Probe, call, permissive, replies, scope};
 use expect_test::expect;
 use futures_util::{FutureExt as _, StreamExt as _};
 use haft_core::{Decision, EventKind, StopReason, ToolReply, Usage};
-use haft_tools_core::{CallContext, Delivery, EventReader, Events, RateLimit};
+use haft_tools_core::{CallContext, Delivery, EventReader, Events};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -10,8 +10,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
-use tokio::time::Instant;
 
 fn text(text: &str) -> EventKind {
     EventKind::TextDelta { text: text.to_owned() }
@@ -228,46 +226,6 @@ fn many_who_emit_at_once_keep_one_order() {
         }
     });
     assert_eq!((kept, droppable + reader.lost()), (4 * EACH, u64::from(4 * EACH)));
-}
-
-#[test]
-fn of_all_who_ask_a_rate_limit_at_once_it_lets_one_through() {
-    let start = Instant::now();
-    let limit = RateLimit::new(start, Duration::from_millis(50));
-    for round in 0..20 {
-        let now = start + Duration::from_millis(50 * round);
-        let allowed = AtomicUsize::new(0);
-        std::thread::scope(|threads| {
-            for _ in 0..4 {
-                threads.spawn(|| allowed.fetch_add(usize::from(limit.allows(now)), Ordering::Relaxed));
-            }
-        });
-        assert_eq!(allowed.load(Ordering::Relaxed), 1);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_rate_limit_goes_by_paused_time() {
-    let limit = RateLimit::new(Instant::now(), RateLimit::DEFAULT_INTERVAL);
-    let mut allowed = Vec::new();
-    for _ in 0..6 {
-        allowed.push(limit.allows(Instant::now()));
-        tokio::time::advance(Duration::from_millis(20)).await;
-    }
-    assert_eq!(allowed, [true, false, false, true, false, false]);
-}
-
-#[test]
-fn a_rate_limit_bears_extreme_intervals_and_clocks_that_go_back() {
-    let start = Instant::now();
-    let ask = |interval: Duration| {
-        let limit = RateLimit::new(start, interval);
-        let earlier = start.checked_sub(Duration::from_secs(1)).unwrap_or(start);
-        [earlier, start, start + Duration::from_hours(24)].map(|now| limit.allows(now))
-    };
-    assert_eq!(ask(Duration::ZERO), [true, true, true]);
-    assert_eq!(ask(Duration::MAX), [true, false, false]);
-    assert_eq!(ask(Duration::from_nanos(1)), [true, false, true]);
 }
 
 /// What the test does next: causes an event that is kept or one that can be dropped, or reads.
