@@ -10,7 +10,7 @@ use haft::policy::SandboxMode;
 use haft::search::Outline;
 use haft::shell::{Bash, Catalogue, Environment, Jobs};
 use haft::web::WebFetch;
-use haft::{OutputStore, Redactor, ToolRegistry, Workdir, read_output};
+use haft::{OutputStore, ReadOutput, Redactor, ToolRegistry, Workdir};
 use std::sync::Arc;
 
 /// Gathers the tools that the command offers, for whoever reads rules about them or calls another.
@@ -68,7 +68,7 @@ fn with_those_of_runs(
     outputs: &Arc<dyn OutputStore>,
 ) -> Result<ToolRegistry> {
     let tools = jobs.tools().into_iter().try_fold(tools, |tools, tool| tools.with(tool))?;
-    Ok(tools.with(read_output(Arc::clone(outputs)))?.with(ask_user())?.with(update_plan())?)
+    Ok(tools.with(ReadOutput::new(Arc::clone(outputs)))?.with(ask_user())?.with(update_plan())?)
 }
 
 /// Gathers the tools that runs have, for whoever reads rules about them.

@@ -23,7 +23,7 @@ const MOST_READ_BYTES: u64 = 16 << 20;
 ///
 /// What a script prints goes through memory into a file as it comes, so that nothing of it is lost however much it is, and
 /// memory does not grow with it. An output is kept once something of it is not shown, and can be read from then on, also
-/// while it goes on: with the tool [`read_output`](haft_tools_core::read_output), by its name such as `s1`. What other
+/// while it goes on: with the tool [`read_output`](haft_tools_core::ReadOutput), by its name such as `s1`. What other
 /// tools are answered with is kept by the store behind this one, a [`LocalOutputs`] in the same directory if nothing else
 /// is said.
 ///
@@ -33,7 +33,7 @@ const MOST_READ_BYTES: u64 = 16 << 20;
 ///
 /// ```
 /// use haft_tool_shell::{Bash, Environment, ScriptOutputs};
-/// use haft_tools_core::{LocalExecutor, ToolRegistry, read_output};
+/// use haft_tools_core::{LocalExecutor, ReadOutput, ToolRegistry};
 /// use std::sync::Arc;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,7 +41,7 @@ const MOST_READ_BYTES: u64 = 16 << 20;
 /// let outputs = ScriptOutputs::spilling_into(place.path());
 /// let bash = Bash::new(tree.workdir(), Environment::minimal()).outputs(&outputs);
 /// let outputs = Arc::new(outputs);
-/// let tools = ToolRegistry::new().with(bash)?.with(read_output(Arc::clone(&outputs) as _))?;
+/// let tools = ToolRegistry::new().with(bash)?.with(ReadOutput::new(Arc::clone(&outputs) as _))?;
 /// let executor = LocalExecutor::builder(tools).outputs(outputs).build();
 /// # drop(executor);
 /// # Ok(())

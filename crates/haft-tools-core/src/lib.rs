@@ -44,7 +44,7 @@
 //! ```
 //!
 //! What a call is answered with is bounded by [`Limits`]. What is cut is kept whole in an [`OutputStore`], from which the
-//! model reads it with the tool [`read_output`](crate::read_output()); a [`Redactor`] keeps registered secrets out of both.
+//! model reads it with the tool [`read_output`](ReadOutput); a [`Redactor`] keeps registered secrets out of both.
 //!
 //! Tools that come and go belong to a [`Catalog`], which merges [`ToolSource`]s and gives one registry for each turn; a
 //! [`RunTools`] keeps the list that one run's model is told of, and lets it search for the tools that are too many to list.
@@ -116,7 +116,7 @@ pub use layer::{Before, Layer, LayerCall, LayerTime};
 pub use limits::{Limits, Retries, ToolLimits};
 pub use nearest::{listed, nearest};
 pub use outline::{one_line, origins, outline};
-pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention, read_output};
+pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention};
 pub use permission::{
     AgentPolicy, AllowAll, Answered, Approval, Approver, Approvers, AskedQuestion, Claim, DenyAll,
     Explanation, Grant, GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants, MemoryPending, Mode,

@@ -4,7 +4,7 @@ mod spilled;
 
 pub use local::{LocalOutputs, Retention};
 pub(crate) use read_output::READ_OUTPUT;
-pub use read_output::{ReadOutput, read_output};
+pub use read_output::ReadOutput;
 
 use crate::CallScope;
 use async_trait::async_trait;

@@ -8,7 +8,7 @@ use haft_core::{CallId, OutputId, ToolCall, ToolError, ToolOutput, ToolReply};
 use haft_testkit::counting::CountingAll;
 use haft_tools_core::{
     Accesses, AllowAll, Batch, CallContext, CallScope, LocalExecutor, LocalOutputs, OutputChunk, OutputError,
-    OutputStore, RawOutput, Retention, ToolExecutor as _, ToolRegistry, read_output, tool_fn,
+    OutputStore, RawOutput, ReadOutput, Retention, ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ fn answered(outputs: Arc<dyn OutputStore>, then: Option<Value>) -> (ToolReply, O
         Ok::<_, ToolError>(RawOutput::from(ToolOutput::text(LINE.repeat(GIGABYTE / LINE.len()))))
     });
     let tools =
-        ToolRegistry::new().with(tool.unwrap()).unwrap().with(read_output(Arc::clone(&outputs))).unwrap();
+        ToolRegistry::new().with(tool.unwrap()).unwrap().with(ReadOutput::new(Arc::clone(&outputs))).unwrap();
     let executor = LocalExecutor::builder(tools).approver(AllowAll).outputs(outputs).build();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let call = |tool: &str, input: Value| {

@@ -5,8 +5,8 @@
 
 use crate::Done;
 use haft::{
-    Accesses, Batch, CallContext, CallScope, Limits, LocalExecutor, LocalOutputs, OutputStore, Policy, Rule,
-    ToolCall, ToolError, ToolExecutor as _, ToolRegistry, read_output, tool_fn,
+    Accesses, Batch, CallContext, CallScope, Limits, LocalExecutor, LocalOutputs, OutputStore, Policy,
+    ReadOutput, Rule, ToolCall, ToolError, ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) async fn run() -> Done {
     )?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let executor =
-        LocalExecutor::builder(ToolRegistry::new().with(log)?.with(read_output(Arc::clone(&outputs)))?)
+        LocalExecutor::builder(ToolRegistry::new().with(log)?.with(ReadOutput::new(Arc::clone(&outputs)))?)
             .policy(Policy::new().allow(Rule::tools("*".parse()?)))
             .limits(Limits { output_bytes: 200, ..Limits::default() })
             .outputs(outputs)

@@ -11,7 +11,7 @@ use haft_core::{Content, Event, EventKind, Message, ReplyStatus, StopReason, Too
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
 use haft_tools_core::{
     AllowAll, Batch, BatchOutcome, CallOutcome, Events, LocalExecutor, LocalOutputs, Observer, OutputStore,
-    ResumeRefused, Resumption, ToolExecutor, read_output,
+    ReadOutput, ResumeRefused, Resumption, ToolExecutor,
 };
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
@@ -85,7 +85,7 @@ pub(crate) fn observed() -> (Events, Arc<Mutex<Vec<Event>>>) {
 #[tokio::test]
 async fn old_outputs_are_told_by_their_handles_and_can_be_read() {
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let registry = act(&Hand::default()).with(read_output(Arc::clone(&outputs))).unwrap();
+    let registry = act(&Hand::default()).with(ReadOutput::new(Arc::clone(&outputs))).unwrap();
     let executor = LocalExecutor::builder(registry).approver(AllowAll).outputs(Arc::clone(&outputs)).build();
     let (model, (events, seen)) = (Busy::new(false), observed());
     let agent = Agent::new(Arc::clone(&model), executor).events(events);

@@ -13,7 +13,7 @@ use haft::policy::SandboxMode;
 use haft::shell::ScriptOutputs;
 use haft::{
     CallScope, Catalog, CatalogBuilder, Event, EventKind, Events, FixedSource, Observer, OutputStore,
-    Redactor, Workdir, read_output,
+    ReadOutput, Redactor, Workdir,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Place {
         let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
         let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user);
         let own = own_tools::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
-        let own = own.with(read_output(Arc::clone(&outputs)))?;
+        let own = own.with(ReadOutput::new(Arc::clone(&outputs)))?;
         let counted = Arc::clone(changes);
         let count = move |event: &Event| {
             if matches!(event.kind, EventKind::ToolsChanged { .. }) {

@@ -13,7 +13,7 @@ use crate::user_directories::UserDirectories;
 use crate::{known_secrets, sandbox, telemetry};
 use anyhow::{Context as _, Result};
 use haft::shell::ScriptOutputs;
-use haft::{LocalExecutorBuilder, OutputStore, read_output};
+use haft::{LocalExecutorBuilder, OutputStore, ReadOutput};
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -47,7 +47,7 @@ impl WorkerBench {
         let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
         let sandbox = sandbox::mode(&workdir, given, &options.policy, &user);
         let tools = own_tools::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
-        let tools = tools.with(read_output(Arc::clone(&outputs)))?;
+        let tools = tools.with(ReadOutput::new(Arc::clone(&outputs)))?;
         let wanted = WantedTools::new(Wanted::All, options.no_mcp, options.no_openapi);
         let (tools, servers) = offer(&workdir, tools, wanted).await?;
         let tools = tools.filtered(&options.tools);

@@ -4,8 +4,8 @@ use crate::server::{Server, answer, call, call_again, executor, fetch, headed, l
 use expect_test::{Expect, expect};
 use haft_core::{Content, ToolCall, ToolReply};
 use haft_tools_core::{
-    AllowAll, Batch, CallScope, LocalExecutor, LocalOutputs, OutputStore, ToolExecutor as _, ToolRegistry,
-    read_output,
+    AllowAll, Batch, CallScope, LocalExecutor, LocalOutputs, OutputStore, ReadOutput, ToolExecutor as _,
+    ToolRegistry,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -269,7 +269,8 @@ async fn what_a_reply_has_no_room_for_is_read_on_from_the_store() {
     let page = (1..=20_000).map(|line| format!("<p>paragraph {line}</p>")).collect::<Vec<_>>().concat();
     let server = Server::new(move |_| answer("text/html", &page)).await;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let tools = ToolRegistry::new().with(fetch()).unwrap().with(read_output(Arc::clone(&outputs))).unwrap();
+    let tools =
+        ToolRegistry::new().with(fetch()).unwrap().with(ReadOutput::new(Arc::clone(&outputs))).unwrap();
     let executor = LocalExecutor::builder(tools).approver(AllowAll).outputs(outputs).build();
     let call = async |tool: &str, input: serde_json::Value| {
         let call = ToolCall::new("c1".parse().unwrap(), tool, input);

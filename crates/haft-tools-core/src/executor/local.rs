@@ -263,7 +263,7 @@ impl LocalExecutorBuilder {
 
     /// Stores outputs that a reply cannot hold whole; by default what is cut from them is lost.
     ///
-    /// The tool [`read_output`](crate::read_output()) over the same store lets the model read them.
+    /// The tool [`read_output`](crate::ReadOutput) over the same store lets the model read them.
     pub fn outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
         self.shared.outputs = Some(outputs);
         self

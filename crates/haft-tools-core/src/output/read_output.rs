@@ -43,33 +43,21 @@ given with its number and a tab in front; neither is part of the output. Without
 /// A regular expression is matched in time linear in the output's size.
 ///
 /// ```
-/// use haft_tools_core::{LocalOutputs, ReadOutput, Tool as _};
-/// use std::sync::Arc;
-///
-/// let tool = ReadOutput::new(Arc::new(LocalOutputs::in_memory()));
-/// assert_eq!(tool.spec().name().as_str(), "read_output");
-/// ```
-pub struct ReadOutput {
-    spec: ToolSpec,
-    store: Arc<dyn OutputStore>,
-}
-
-/// Makes the tool that reads the outputs of a store; the same store is to be given to the executor.
-///
-/// ```
-/// use haft_tools_core::{LocalExecutor, LocalOutputs, OutputStore, Policy, Rule, ToolRegistry, read_output};
+/// use haft_tools_core::{LocalExecutor, LocalOutputs, OutputStore, Policy, ReadOutput, Rule, ToolRegistry};
 /// use std::sync::Arc;
 ///
 /// let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-/// let registry = ToolRegistry::new().with(read_output(Arc::clone(&outputs)))?;
+/// let registry = ToolRegistry::new().with(ReadOutput::new(Arc::clone(&outputs)))?;
 /// let executor = LocalExecutor::builder(registry)
 ///     .policy(Policy::new().allow(Rule::tools("read_output".parse()?)))
 ///     .outputs(outputs)
 ///     .build();
+/// # let _ = executor;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn read_output(store: Arc<dyn OutputStore>) -> ReadOutput {
-    ReadOutput::new(store)
+pub struct ReadOutput {
+    spec: ToolSpec,
+    store: Arc<dyn OutputStore>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -113,7 +101,7 @@ fn first_column() -> u64 {
 }
 
 impl ReadOutput {
-    /// Makes the tool for a store.
+    /// Makes the tool that reads the outputs of a store; the same store is to be given to the executor.
     pub fn new(store: Arc<dyn OutputStore>) -> Self {
         let spec = ToolSpec::new(ToolName::project(READ_OUTPUT), DESCRIPTION, input_schema::<Input>())
             .with_title("Read output")

@@ -5,7 +5,7 @@ use crate::fixture::{anything, reply};
 use expect_test::{Expect, expect};
 use haft_core::{OutputId, ToolOutput};
 use haft_tools_core::{
-    CallScope, CollisionPolicy, LocalExecutor, LocalOutputs, OutputStore, Retention, Tool as _, read_output,
+    CallScope, CollisionPolicy, LocalExecutor, LocalOutputs, OutputStore, ReadOutput, Retention, Tool as _,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ async fn stored(text: &str) -> (Arc<dyn OutputStore>, OutputId) {
 }
 
 fn executor(outputs: Arc<dyn OutputStore>) -> LocalExecutor {
-    let registry = registry([]).with(read_output(outputs)).unwrap();
+    let registry = registry([]).with(ReadOutput::new(outputs)).unwrap();
     LocalExecutor::builder(registry).policy(anything()).build()
 }
 
@@ -38,7 +38,7 @@ fn numbered(lines: usize) -> String {
 
 #[test]
 fn the_model_is_told_how_to_use_it() {
-    let tool = read_output(Arc::new(LocalOutputs::in_memory()));
+    let tool = ReadOutput::new(Arc::new(LocalOutputs::in_memory()));
     expect![[r#"
         {
           "description": "Reads an output of an earlier call that was too long to be given whole: the note on what was cut names it. Each line is given with its number and a tab in front; neither is part of the output. Without `offset`, `limit` and `grep` the first 2,000 lines are given; a long output is given up to about 30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked; `column` gives the rest of one.",
@@ -370,7 +370,7 @@ async fn what_the_executor_cuts_can_be_read_whole() {
     let text = numbered(10_000);
     let long = text.clone();
     let probe = Probe::new("t").run(move |_, _| std::future::ready(Ok(ToolOutput::text(long.clone()))));
-    let registry = registry([probe]).with(read_output(Arc::clone(&outputs))).unwrap();
+    let registry = registry([probe]).with(ReadOutput::new(Arc::clone(&outputs))).unwrap();
     let executor = LocalExecutor::builder(registry).policy(anything()).outputs(outputs).build();
     let cut = reply(&executor, "t", json!({})).await;
     let shown = cut.output.to_text();
@@ -397,7 +397,7 @@ async fn what_the_executor_cuts_can_be_read_whole() {
 async fn the_tool_is_known_under_any_name_and_another_of_its_name_is_not_it() {
     let long = |name: &str| Probe::new(name).says(&numbered(10_000));
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let real = registry([long("t")]).with(read_output(Arc::clone(&outputs))).unwrap();
+    let real = registry([long("t")]).with(ReadOutput::new(Arc::clone(&outputs))).unwrap();
     let real = real.prefixed("own").unwrap();
     let tools = real.merge(&registry([long("read_output")]), CollisionPolicy::Refuse).unwrap();
     let executor = LocalExecutor::builder(tools).policy(anything()).outputs(outputs).build();

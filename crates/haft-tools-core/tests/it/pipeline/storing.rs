@@ -4,8 +4,8 @@ use expect_test::{Expect, expect};
 use haft_core::{CallId, Content, OutputId, ToolOutput, ToolReply};
 use haft_tools_core::ToolExecutor as _;
 use haft_tools_core::{
-    Batch, CallScope, Limits, LocalExecutor, LocalOutputs, OutputChunk, OutputError, OutputStore, Redactor,
-    read_output,
+    Batch, CallScope, Limits, LocalExecutor, LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput,
+    Redactor,
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 /// Answers with an output through an executor that stores what is cut.
 async fn call_with(limits: Limits, outputs: Arc<dyn OutputStore>, output: ToolOutput) -> ToolReply {
     let probe = Probe::new("t").run(move |_, _| std::future::ready(Ok(output.clone())));
-    let tools = registry([probe]).with(read_output(Arc::clone(&outputs))).unwrap();
+    let tools = registry([probe]).with(ReadOutput::new(Arc::clone(&outputs))).unwrap();
     let executor = LocalExecutor::builder(tools).policy(anything()).limits(limits).outputs(outputs).build();
     reply(&executor, "t", json!({})).await
 }
@@ -267,7 +267,7 @@ async fn without_the_tool_the_model_is_not_sent_to_it() {
 async fn what_the_tool_gives_that_reads_outputs_is_not_stored_again() {
     let outputs = in_memory();
     let tools = registry([Probe::new("t").says(&"line\n".repeat(9))])
-        .with(read_output(Arc::clone(&outputs)))
+        .with(ReadOutput::new(Arc::clone(&outputs)))
         .unwrap();
     let executor = LocalExecutor::builder(tools)
         .policy(anything())
