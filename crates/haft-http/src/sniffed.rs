@@ -7,6 +7,7 @@
 /// assert_eq!(Sniffed::of(b"{}"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sniffed {
     /// An image of this type: PNG, JPEG, GIF or WebP.
     Image(&'static str),

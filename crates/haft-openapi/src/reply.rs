@@ -85,14 +85,14 @@ async fn content(
             Err(why) => not_json = Some(why),
         }
     }
-    if let Some(sniffed) = Sniffed::of(&taken.bytes) {
-        let (Sniffed::Image(mime_type) | Sniffed::Audio(mime_type)) = sniffed;
+    if let Some(sniffed @ (Sniffed::Image(mime_type) | Sniffed::Audio(mime_type))) = Sniffed::of(&taken.bytes)
+    {
         if taken.is_cut {
             return Err(too_large(asked, mime_type));
         }
         let content = match sniffed {
             Sniffed::Image(_) => Content::image(taken.bytes, mime_type),
-            Sniffed::Audio(_) => Content::audio(taken.bytes, mime_type),
+            _ => Content::audio(taken.bytes, mime_type),
         };
         return Ok(ToolOutput::new(vec![content]));
     }

@@ -40,6 +40,7 @@ pub enum ResumeError {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the run `{run}` is not at work; it has ended, waits, or is driven elsewhere")]
+#[non_exhaustive]
 pub struct NotAtWork {
     /// The run.
     pub run: RunId,

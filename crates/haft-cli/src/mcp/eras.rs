@@ -25,6 +25,8 @@ impl EraMemory for EraFiles {
         let text = match era {
             Era::Legacy => "legacy\n",
             Era::Modern => "modern\n",
+            // What has no word here is found out again.
+            _ => return,
         };
         if self.recall(server) != Some(era) {
             // What is forgotten is found out again.

@@ -191,6 +191,7 @@ pub enum Start {
 /// # Ok::<(), haft_mcp::ServerNameError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Era {
     /// A connection begins with `initialize`: the revisions up to 2025-11-25.
     Legacy,

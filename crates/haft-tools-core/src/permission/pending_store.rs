@@ -162,6 +162,7 @@ pub trait PendingStore: Send + Sync + 'static {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Claim {
     /// It may: the right is taken.
     Taken,
@@ -188,6 +189,7 @@ pub enum Claim {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Answered {
     /// It is kept.
     Kept,

@@ -19,6 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DeclaredCall<'a> {
     /// The tool that the call names, also by an alias.
     pub tool: &'a ToolSpec,

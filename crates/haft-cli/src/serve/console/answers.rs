@@ -101,8 +101,8 @@ impl Live {
         match self.state.answer_first(&entry.id, &digest, &approval).await.map_err(broken)? {
             Answered::Kept => Ok(format!("{} `{}`", word(&approval), pending.call.name)),
             Answered::Before => Err(BEFORE.to_owned()),
-            Answered::Gone => Err(GONE.to_owned()),
             Answered::OtherDigest => Err(CHANGED.to_owned()),
+            _ => Err(GONE.to_owned()),
         }
     }
 

@@ -135,7 +135,8 @@ impl ClientApprover {
         match self.claims(pending, given.id).await? {
             Claim::Taken => Some(approval),
             Claim::TakenBefore => Some(Approval::Deny { reason: USED.to_owned() }),
-            Claim::OtherDigest => None,
+            // Put in with another digest, or not to be gone on with for a reason that is newer than this: it is asked again.
+            _ => None,
         }
     }
 
