@@ -4,6 +4,7 @@ use crate::Isolation;
 use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::{CallScope, ToolRegistry};
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -28,7 +29,6 @@ use std::time::Duration;
 /// #     fn tools(&self) -> &ToolRegistry { &self.1 }
 /// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
 /// #     fn has_taken_up(&self) -> bool { false }
-/// #     fn as_any(&self) -> &dyn std::any::Any { self }
 /// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::default()) }
 /// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
 /// # }
@@ -102,6 +102,8 @@ pub trait Workplaces: Send + Sync + 'static {
 
 /// Is a place of its own for one run.
 ///
+/// Who makes places knows its own again by their type, as a `dyn Any`.
+///
 /// ```
 /// use async_trait::async_trait;
 /// use haft_core::RunId;
@@ -131,12 +133,11 @@ pub trait Workplaces: Send + Sync + 'static {
 ///     // …
 /// #   async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
 /// #   fn has_taken_up(&self) -> bool { false }
-/// #   fn as_any(&self) -> &dyn std::any::Any { self }
 /// #   async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
 /// }
 /// ```
 #[async_trait]
-pub trait Workplace: Send + Sync + 'static {
+pub trait Workplace: Any + Send + Sync {
     /// The run that works here.
     fn run(&self) -> &RunId;
 
@@ -167,9 +168,6 @@ pub trait Workplace: Send + Sync + 'static {
 
     /// Whether something was [put in](Self::take_up), so that the changes that are told replace it.
     fn has_taken_up(&self) -> bool;
-
-    /// Gives access to what an implementation knows of its own places.
-    fn as_any(&self) -> &dyn std::any::Any;
 
     /// Works out what was changed here since the place was made.
     ///
@@ -208,7 +206,6 @@ pub trait Workplace: Send + Sync + 'static {
 /// #     fn tools(&self) -> &ToolRegistry { &self.1 }
 /// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
 /// #     fn has_taken_up(&self) -> bool { false }
-/// #     fn as_any(&self) -> &dyn std::any::Any { self }
 /// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::default()) }
 /// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
 /// # }
@@ -403,7 +400,6 @@ impl fmt::Debug for Placed {
 /// #     fn tools(&self) -> &ToolRegistry { &self.1 }
 /// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
 /// #     fn has_taken_up(&self) -> bool { false }
-/// #     fn as_any(&self) -> &dyn std::any::Any { self }
 /// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::default()) }
 /// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
 /// # }
@@ -456,7 +452,6 @@ pub async fn take_up_changes(
 /// #     fn tools(&self) -> &ToolRegistry { &self.1 }
 /// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
 /// #     fn has_taken_up(&self) -> bool { false }
-/// #     fn as_any(&self) -> &dyn std::any::Any { self }
 /// #     async fn changes(&self) -> Result<Patch, WorkplaceError> {
 /// #         Ok(Patch::new("…", vec![PatchFile::new("a.txt", FileChange::Added)]))
 /// #     }

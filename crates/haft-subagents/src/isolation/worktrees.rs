@@ -18,6 +18,7 @@ use haft_workdir::Workdir;
 use layout::{Layout, make_directory};
 use place::Place;
 use snapshot::Source;
+use std::any::Any;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -247,7 +248,8 @@ impl Workplaces for Worktrees {
         if isolation == Isolation::Shared {
             return Err(WorkplaceError::Unsupported { isolation });
         }
-        let above = Placed::of(parent).and_then(|place| place.as_any().downcast_ref::<Place>());
+        let above = Placed::of(parent).map(|place| -> &dyn Any { &**place });
+        let above = above.and_then(|place| place.downcast_ref::<Place>());
         let from = above.map_or(&self.workdir, Place::workdir).clone();
         let places = self.places()?;
         let layout = Layout::of(&places, run);

@@ -12,7 +12,6 @@ use haft_tools_core::ToolRegistry;
 use haft_tools_core::{CallContext, CallScope, Tool as _};
 use haft_workdir::Workdir;
 use serde_json::json;
-use std::any::Any;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Mutex;
@@ -109,10 +108,6 @@ impl Workplace for Place {
 
     fn has_taken_up(&self) -> bool {
         self.taken_up.load(Ordering::Relaxed)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 
     async fn changes(&self) -> Result<Patch, WorkplaceError> {
