@@ -76,14 +76,14 @@ struct Inner {
 /// use std::time::Duration;
 ///
 /// # let directory = tempfile::tempdir()?;
-/// let options = SqliteStore::options().wait(Duration::from_secs(1)).max_bytes(64 << 20);
+/// let options = SqliteStore::options().wait(Duration::from_secs(1)).most_bytes(64 << 20);
 /// let store = options.open(directory.path().join("haft.db"))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
     wait: Duration,
-    max_bytes: Option<u64>,
+    most_bytes: Option<u64>,
 }
 
 impl SqliteStore {
@@ -120,7 +120,7 @@ impl SqliteStore {
 
     /// Says how a database is opened; waits 5 s for others, and bounds no size, by default.
     pub fn options() -> StoreOptions {
-        StoreOptions { wait: Duration::from_secs(5), max_bytes: None }
+        StoreOptions { wait: Duration::from_secs(5), most_bytes: None }
     }
 
     /// Does something with the connection whose writes are on the disk when they are acknowledged.
@@ -173,8 +173,8 @@ impl StoreOptions {
     }
 
     /// Lets the file grow to so many bytes, and by no less than it already has; the disk is the bound by default.
-    pub fn max_bytes(mut self, bytes: u64) -> Self {
-        self.max_bytes = Some(bytes);
+    pub fn most_bytes(mut self, bytes: u64) -> Self {
+        self.most_bytes = Some(bytes);
         self
     }
 

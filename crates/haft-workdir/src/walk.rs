@@ -14,14 +14,14 @@ use crate::workdir::Workdir;
 /// By default it leaves out hidden and ignored entries and goes to any depth.
 ///
 /// ```
-/// let options = haft_workdir::WalkOptions::default().hidden(true).max_depth(Some(2));
+/// let options = haft_workdir::WalkOptions::default().hidden(true).most_depth(Some(2));
 /// # let _ = options;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WalkOptions {
     pub(crate) hidden: bool,
     pub(crate) ignored: bool,
-    max_depth: Option<usize>,
+    most_depth: Option<usize>,
 }
 
 impl WalkOptions {
@@ -36,8 +36,8 @@ impl WalkOptions {
     }
 
     /// Sets how deep the walk goes: 1 is the entries of the start itself, and nothing is any depth.
-    pub fn max_depth(self, max_depth: Option<usize>) -> Self {
-        Self { max_depth, ..self }
+    pub fn most_depth(self, most_depth: Option<usize>) -> Self {
+        Self { most_depth, ..self }
     }
 }
 
@@ -306,7 +306,7 @@ impl Workdir {
             EntryKind::File => walk.file = Some(walk.entry(start.clone(), EntryKind::File)),
             EntryKind::Directory => {
                 walk.enter(self.walk_directory_without(start, options, unread))?;
-                if options.max_depth == Some(0) {
+                if options.most_depth == Some(0) {
                     walk.levels.clear();
                 }
             }
@@ -376,7 +376,7 @@ impl Iterator for Walk {
                     self.skipped.count(reason);
                     continue;
                 }
-                None if self.options.max_depth.is_none_or(|max| depth < max) => {
+                None if self.options.most_depth.is_none_or(|most| depth < most) => {
                     self.descend_into = level.directory.enter(&entry);
                 }
                 None => {}

@@ -88,7 +88,7 @@ impl ChangesOptions {
     /// As for [`SqliteStore::open`](crate::SqliteStore::open).
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteChanges, OpenError> {
         let path = make_file(path.as_ref())?;
-        let options = StoreOptions { wait: Duration::from_secs(5), max_bytes: None };
+        let options = StoreOptions { wait: Duration::from_secs(5), most_bytes: None };
         let connection = open_connection(&path, &options, Durability::Disk, &schema::CHANGES)?;
         let sessions = Sessions::begin(&beside(&path, LOCKS)).map_err(|error| {
             database(&path, Trouble::Fault(StoreFault::Other { source: error.into() }), options.wait)

@@ -80,7 +80,7 @@ pub(super) fn open_connection(
     write_ahead(&connection, path, until, options.wait)?;
     configure(&connection, durability).map_err(failed)?;
     schema::migrate(&mut connection, form).map_err(|error| error.into_open_error(path, options.wait))?;
-    if let Some(bytes) = options.max_bytes {
+    if let Some(bytes) = options.most_bytes {
         bound(&connection, bytes).map_err(failed)?;
     }
     Ok(connection)

@@ -334,7 +334,7 @@ async fn a_full_disk_leaves_nothing_half_written() {
     let place = Place::new();
     drop(place.store());
     let full = fs::metadata(place.path()).unwrap().len();
-    let store = SqliteStore::options().max_bytes(full).open(place.path()).unwrap();
+    let store = SqliteStore::options().most_bytes(full).open(place.path()).unwrap();
     let large = pending("large", &json!({ "text": "x".repeat(100_000) }));
     let error = store.put(&large).await.unwrap_err();
     assert!(matches!(fault(&error), StoreFault::Full { .. }));

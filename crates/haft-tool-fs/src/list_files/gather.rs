@@ -21,7 +21,7 @@ pub(super) fn gather(
     sieve: &Sieve,
     stop: &CancellationToken,
 ) -> Result<Found, ToolError> {
-    let walk = workdir.walk_without(start, options.max_depth(Some(depth)), sieve.unread());
+    let walk = workdir.walk_without(start, options.most_depth(Some(depth)), sieve.unread());
     let mut walk = walk.map_err(failure)?;
     let mut entries: Vec<FoundEntry> = Vec::new();
     // The place, among the entries, of the directory that each level is in.
@@ -81,7 +81,7 @@ pub(super) fn count(
     options: WalkOptions,
     sieve: &Sieve,
 ) -> Option<Counted> {
-    let mut walk = workdir.walk_without(directory, options.max_depth(Some(1)), sieve.unread()).ok()?;
+    let mut walk = workdir.walk_without(directory, options.most_depth(Some(1)), sieve.unread()).ok()?;
     let shown = |entry: &WalkEntry| !sieve.holds_back(workdir, entry.path(), entry.kind());
     let entries = walk.by_ref().take(COUNTED_ENTRIES).flatten().filter(shown).count();
     let is_all = walk.next().is_none();

@@ -131,7 +131,7 @@ fn goes_as_deep_as_told() {
     check(
         TREE,
         ".",
-        options().max_depth(Some(1)),
+        options().most_depth(Some(1)),
         &expect![[r#"
         .keep
         a (directory)
@@ -144,7 +144,7 @@ fn goes_as_deep_as_told() {
     check(
         TREE,
         ".",
-        options().max_depth(Some(0)),
+        options().most_depth(Some(0)),
         &expect![[r#"
         hidden 0, ignored 0, unreadable 0, not unicode 0
     "#]],
