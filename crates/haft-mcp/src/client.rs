@@ -36,14 +36,14 @@ pub use answer::ModelSampler;
 pub use answer::{
     McpEvent, McpEventKind, McpEvents, Root, Roots, Sampled, SampledStop, Sampler, SamplingRequest,
 };
-pub use auth::{CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig, RegisteredClient};
+pub use auth::{CredentialStore, FileCredentials, LoginConfig, MemoryCredentials, RegisteredClient};
 pub use config::{
     ConfigError, ConfigProblem, Era, ExpansionError, HttpServer, Program, RefusedServer, ServerConfig,
     ServerLimits, ServerName, ServerNameError, ServersFile, Start, Transport, expand_variables,
 };
 #[cfg(feature = "server")]
 pub(crate) use content::read_block;
-pub use era_memory::{EraMemory, EraMemoryInProcess};
+pub use era_memory::{EraMemory, MemoryEras};
 pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,

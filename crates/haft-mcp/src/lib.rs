@@ -66,15 +66,15 @@ pub use client::ModelSampler;
 pub use client::measured;
 #[cfg(feature = "client")]
 pub use client::{
-    AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialFiles, CredentialStore,
-    CredentialsInProcess, Era, EraMemory, EraMemoryInProcess, ExpansionError, FilePins, HttpServer,
-    ListedPrompt, ListedResource, ListedTemplate, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents,
-    McpServer, McpServers, McpServersBuilder, McpSource, MemoryPins, NamedTool, NoticeKind, PinError,
-    PinStore, Program, PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer,
-    RegisteredClient, ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler,
-    SamplingRequest, ServerConfig, ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName,
-    ServerNameError, ServerNotice, ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile,
-    Start, StartError, Transport, WaitingTool, expand_variables,
+    AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialStore, Era, EraMemory,
+    ExpansionError, FileCredentials, FilePins, HttpServer, ListedPrompt, ListedResource, ListedTemplate,
+    LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder,
+    McpSource, MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, Program,
+    PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient,
+    ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig,
+    ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
+    ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport,
+    WaitingTool, expand_variables,
 };
 #[cfg(all(feature = "client", feature = "server"))]
 pub use forwarding::{ClientRoots, ClientSampler};
@@ -91,7 +91,7 @@ pub use server::{
 #[cfg(feature = "server-http")]
 pub use server::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
-    JsonLinesLog, Rate, ServeError, StaticTokens, StaticTokensError,
+    JsonlAccessLog, Rate, ServeError, StaticTokens, StaticTokensError,
 };
 #[cfg(feature = "server-oauth")]
 pub use server::{AuthorizationServer, AuthorizationServerError, Introspection, JwtBearer};

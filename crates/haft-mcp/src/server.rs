@@ -40,7 +40,7 @@ pub(crate) use content::Block;
 #[cfg(feature = "server-http")]
 pub use front::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
-    JsonLinesLog, Rate, ServeError,
+    JsonlAccessLog, Rate, ServeError,
 };
 pub use limits::ServeLimits;
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};

@@ -6,7 +6,7 @@ use crate::own_tools;
 use crate::progress::Working;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::mcp::{CredentialFiles, McpServers, McpServersBuilder, Root};
+use haft::mcp::{FileCredentials, McpServers, McpServersBuilder, Root};
 use haft::{Catalog, RootAccess, Workdir};
 use std::path::Path;
 
@@ -91,7 +91,7 @@ pub(super) fn attach_with<'a>(
     }
     let builder = builder
         .environment(own_tools::environment().with(DEPTH, (depth + 1).to_string())?)
-        .credentials(CredentialFiles::new(state.join("mcp-logins")))
+        .credentials(FileCredentials::new(state.join("mcp-logins")))
         .roots(roots)
         .asking_people();
     let chosen = chosen.filter(|_| !is_too_deep);

@@ -1,14 +1,14 @@
 use haft::Redactor;
-use haft::mcp::{AccessEntry, AccessLog, JsonLinesLog};
+use haft::mcp::{AccessEntry, AccessLog, JsonlAccessLog};
 
 /// Writes an access log in which no secret stands, whatever a client calls a tool.
 pub(super) struct RedactedLog {
-    log: JsonLinesLog,
+    log: JsonlAccessLog,
     redactor: Redactor,
 }
 
 impl RedactedLog {
-    pub(super) fn new(log: JsonLinesLog, redactor: Redactor) -> Self {
+    pub(super) fn new(log: JsonlAccessLog, redactor: Redactor) -> Self {
         Self { log, redactor }
     }
 }

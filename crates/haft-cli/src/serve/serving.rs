@@ -6,7 +6,7 @@ use crate::exit::UsageError;
 use anyhow::{Context as _, Result, anyhow, bail};
 use haft::Redactor;
 use haft::mcp::{
-    Authenticator, AuthorizationServer, HttpConfig, HttpLimits, HttpListener, Introspection, JsonLinesLog,
+    Authenticator, AuthorizationServer, HttpConfig, HttpLimits, HttpListener, Introspection, JsonlAccessLog,
     JwtBearer, McpServe, Mode, Principal, Rate, StaticTokens,
 };
 use std::collections::BTreeMap;
@@ -178,7 +178,7 @@ fn config(
         let file = file.with_context(|| {
             UsageError(format!("cannot write `{shown}`; name another file with `--access-log`"))
         })?;
-        let log = JsonLinesLog::new(file).context("cannot write the access log")?;
+        let log = JsonlAccessLog::new(file).context("cannot write the access log")?;
         config = config.log(Arc::new(RedactedLog::new(log, redactor.clone())));
     }
     Ok(config)

@@ -4,7 +4,7 @@ mod credentials;
 mod login_config;
 mod redirect;
 
-pub use credentials::{CredentialFiles, CredentialStore, CredentialsInProcess};
+pub use credentials::{CredentialStore, FileCredentials, MemoryCredentials};
 pub use login_config::{LoginConfig, RegisteredClient};
 pub(crate) use redirect::{Redirect, Visit};
 

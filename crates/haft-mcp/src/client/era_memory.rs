@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 /// A memory that is wrong or forgets costs a server's start an attempt and nothing else.
 ///
 /// ```
-/// use haft_mcp::{Era, EraMemory as _, EraMemoryInProcess, Program, ServerConfig, ServerIdentity, Transport};
+/// use haft_mcp::{Era, EraMemory as _, MemoryEras, Program, ServerConfig, ServerIdentity, Transport};
 ///
 /// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
 /// let identity = ServerIdentity::of(&time);
-/// let memory = EraMemoryInProcess::default();
+/// let memory = MemoryEras::default();
 /// memory.remember(&identity, Era::Legacy);
 /// assert_eq!(memory.recall(&identity), Some(Era::Legacy));
 /// # Ok::<(), haft_mcp::ServerNameError>(())
@@ -28,18 +28,18 @@ pub trait EraMemory: fmt::Debug + Send + Sync + 'static {
 /// Remembers eras for as long as it lives: the memory that a host has if it brings no other.
 ///
 /// ```
-/// use haft_mcp::{EraMemoryInProcess, McpServers};
+/// use haft_mcp::{McpServers, MemoryEras};
 ///
-/// let servers = McpServers::builder().eras(EraMemoryInProcess::default()).build()?;
+/// let servers = McpServers::builder().eras(MemoryEras::default()).build()?;
 /// assert_eq!(servers.iter().count(), 0);
 /// # Ok::<(), haft_mcp::SameServerName>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct EraMemoryInProcess {
+pub struct MemoryEras {
     eras: Mutex<HashMap<ServerIdentity, Era>>,
 }
 
-impl EraMemory for EraMemoryInProcess {
+impl EraMemory for MemoryEras {
     fn recall(&self, server: &ServerIdentity) -> Option<Era> {
         self.eras.lock().unwrap_or_else(PoisonError::into_inner).get(server).copied()
     }

@@ -2,7 +2,7 @@
 
 use crate::client::rmcp_session::{Opening, StdioDial};
 use crate::client::session::{Ask, AskRefused, Counterpart, Dial as _, News, Request, Session, Watch};
-use crate::{Era, EraMemoryInProcess, Program, ServerConfig, ServerNameError, Transport};
+use crate::{Era, MemoryEras, Program, ServerConfig, ServerNameError, Transport};
 use async_trait::async_trait;
 use haft_process::Environment;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ impl Measured {
         let name = "measured".parse().map_err(|error: ServerNameError| error.to_string())?;
         let mut config = ServerConfig::new(name, Transport::Stdio(program.clone()));
         config.era = Some(era);
-        let opening = Opening::new(&config, Arc::new(EraMemoryInProcess::default()));
+        let opening = Opening::new(&config, Arc::new(MemoryEras::default()));
         let dial = StdioDial { program, environment: Environment::minimal(), opening };
         dial.dial(Arc::new(Nobody)).await.map(Self).map_err(|error| error.to_string())
     }

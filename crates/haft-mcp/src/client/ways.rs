@@ -5,9 +5,7 @@ use crate::client::rmcp_session::{
 };
 use crate::client::servers::Dialer;
 use crate::client::session::{Counterpart, Dial, DialError, Session};
-use crate::{
-    CredentialStore, CredentialsInProcess, EraMemory, EraMemoryInProcess, HttpServer, ServerConfig, Transport,
-};
+use crate::{CredentialStore, EraMemory, HttpServer, MemoryCredentials, MemoryEras, ServerConfig, Transport};
 use async_trait::async_trait;
 use haft_process::Environment;
 use std::sync::Arc;
@@ -25,8 +23,8 @@ impl Default for Ways {
     fn default() -> Self {
         Self {
             environment: Environment::minimal(),
-            eras: Arc::new(EraMemoryInProcess::default()),
-            credentials: Arc::new(CredentialsInProcess::default()),
+            eras: Arc::new(MemoryEras::default()),
+            credentials: Arc::new(MemoryCredentials::default()),
         }
     }
 }

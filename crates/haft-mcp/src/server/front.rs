@@ -22,7 +22,7 @@ mod stalling;
 #[cfg(test)]
 mod tests;
 
-pub use access_log::{AccessEntry, AccessLog, JsonLinesLog};
+pub use access_log::{AccessEntry, AccessLog, JsonlAccessLog};
 pub use config::{HttpConfig, HttpLimits, Rate};
 pub use doors::{AllowedHost, AllowedOrigin, DoorError};
 pub use listener::{HttpListener, ServeError};

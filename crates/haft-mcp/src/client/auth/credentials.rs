@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// The methods may block: haft calls them where that does no harm.
 ///
 /// ```
-/// use haft_mcp::{CredentialStore, CredentialsInProcess};
+/// use haft_mcp::{CredentialStore, MemoryCredentials};
 ///
 /// /// Forgets all of these logins, each while nobody else uses it.
 /// fn forget(store: &dyn CredentialStore, servers: &[&str]) -> std::io::Result<()> {
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 ///     }
 ///     Ok(())
 /// }
-/// forget(&CredentialsInProcess::default(), &["notes", "time"])?;
+/// forget(&MemoryCredentials::default(), &["notes", "time"])?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
@@ -49,9 +49,9 @@ pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
 /// Keeps logins for as long as it lives.
 ///
 /// ```
-/// use haft_mcp::{CredentialsInProcess, CredentialStore as _};
+/// use haft_mcp::{CredentialStore as _, MemoryCredentials};
 ///
-/// let store = CredentialsInProcess::default();
+/// let store = MemoryCredentials::default();
 /// store.save("notes", "what a login is kept as")?;
 /// assert_eq!(store.load("notes")?.as_deref(), Some("what a login is kept as"));
 /// store.remove("notes")?;
@@ -59,11 +59,11 @@ pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Default)]
-pub struct CredentialsInProcess {
+pub struct MemoryCredentials {
     logins: Mutex<HashMap<String, String>>,
 }
 
-impl CredentialStore for CredentialsInProcess {
+impl CredentialStore for MemoryCredentials {
     fn load(&self, server: &str) -> io::Result<Option<String>> {
         Ok(self.logins.lock().unwrap_or_else(PoisonError::into_inner).get(server).cloned())
     }
@@ -85,9 +85,9 @@ impl CredentialStore for CredentialsInProcess {
     }
 }
 
-impl fmt::Debug for CredentialsInProcess {
+impl fmt::Debug for MemoryCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CredentialsInProcess").finish_non_exhaustive()
+        f.debug_struct("MemoryCredentials").finish_non_exhaustive()
     }
 }
 
@@ -97,10 +97,10 @@ impl fmt::Debug for CredentialsInProcess {
 /// read or written is an error, and no login.
 ///
 /// ```
-/// use haft_mcp::{CredentialFiles, CredentialStore as _};
+/// use haft_mcp::{CredentialStore as _, FileCredentials};
 ///
 /// # let place = tempfile::tempdir()?;
-/// let store = CredentialFiles::new(place.path().join("logins"));
+/// let store = FileCredentials::new(place.path().join("logins"));
 /// store.save("notes", "what a login is kept as")?;
 /// assert_eq!(store.load("notes")?.as_deref(), Some("what a login is kept as"));
 /// store.remove("notes")?;
@@ -108,9 +108,9 @@ impl fmt::Debug for CredentialsInProcess {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct CredentialFiles(PrivateFiles);
+pub struct FileCredentials(PrivateFiles);
 
-impl CredentialFiles {
+impl FileCredentials {
     /// Keeps logins in this directory, which is made when the first is kept.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self(PrivateFiles::new(directory))
@@ -124,7 +124,7 @@ fn name(server: &str, extension: &str) -> String {
     format!("{name:032x}.{extension}")
 }
 
-impl CredentialStore for CredentialFiles {
+impl CredentialStore for FileCredentials {
     fn load(&self, server: &str) -> io::Result<Option<String>> {
         Ok(self.0.read(&name(server, "json"))?)
     }
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn keeps_logins_for_the_user_only() {
         let directory = tempfile::tempdir().unwrap();
-        let files = CredentialFiles::new(directory.path().join("logins"));
+        let files = FileCredentials::new(directory.path().join("logins"));
         let key = "https://example.org/mcp?a=b/../..";
         assert_eq!(files.load(key).unwrap(), None);
         for login in ["one", "two"] {
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn one_holds_the_lock_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
-        let files = CredentialFiles::new(directory.path());
+        let files = FileCredentials::new(directory.path());
         let held = files.lock("a").unwrap();
         let other = || files.0.lock(&name("a", "lock"), Duration::ZERO);
         other().unwrap_err();

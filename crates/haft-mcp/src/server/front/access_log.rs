@@ -86,15 +86,15 @@ pub struct AccessEntry {
 /// written has their number as `lost`. Dropping it writes what waits.
 ///
 /// ```
-/// use haft_mcp::{HttpConfig, JsonLinesLog};
+/// use haft_mcp::{HttpConfig, JsonlAccessLog};
 /// use std::sync::Arc;
 ///
-/// let log = JsonLinesLog::new(std::io::stderr())?;
+/// let log = JsonlAccessLog::new(std::io::stderr())?;
 /// let config = HttpConfig::new(([127, 0, 0, 1], 8080).into()).log(Arc::new(log));
 /// # let _ = config;
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct JsonLinesLog {
+pub struct JsonlAccessLog {
     lines: Option<SyncSender<Line>>,
     lost: AtomicU64,
     writer: Option<JoinHandle<()>>,
@@ -108,7 +108,7 @@ struct Line {
     lost: u64,
 }
 
-impl JsonLinesLog {
+impl JsonlAccessLog {
     /// Writes to a file that is open, or to standard error. A write that fails is passed over.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl JsonLinesLog {
     }
 }
 
-impl AccessLog for JsonLinesLog {
+impl AccessLog for JsonlAccessLog {
     fn record(&self, entry: &AccessEntry) {
         let Some(lines) = &self.lines else { return };
         let lost = self.lost.swap(0, Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl AccessLog for JsonLinesLog {
     }
 }
 
-impl Drop for JsonLinesLog {
+impl Drop for JsonlAccessLog {
     fn drop(&mut self) {
         self.lines = None;
         if let Some(writer) = self.writer.take() {
@@ -148,9 +148,9 @@ impl Drop for JsonLinesLog {
     }
 }
 
-impl fmt::Debug for JsonLinesLog {
+impl fmt::Debug for JsonlAccessLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JsonLinesLog").field("lost", &self.lost).finish_non_exhaustive()
+        f.debug_struct("JsonlAccessLog").field("lost", &self.lost).finish_non_exhaustive()
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn writes_a_line_for_each_request() {
         let kept = Kept::default();
-        JsonLinesLog::new(kept.clone()).unwrap().record(&entry());
+        JsonlAccessLog::new(kept.clone()).unwrap().record(&entry());
         expect![[r#"
             {"at_ms":1,"peer":"127.0.0.1:9","principal":"local","http":"POST","method":"tools/call","tool":"a\nb","status":200,"ms":2,"bytes":3}
         "#]]
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn does_not_wait_for_a_writer_that_is_stuck() {
         let (gate, kept) = (channel(), Kept::default());
-        let log = JsonLinesLog::new(Stuck(gate.1, kept.clone())).unwrap();
+        let log = JsonlAccessLog::new(Stuck(gate.1, kept.clone())).unwrap();
         let all = 3 * WAITING;
         for _ in 0..all {
             log.record(&entry());

@@ -4,7 +4,7 @@ use crate::client::service::{Heard, Say, Service, key};
 use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
+use crate::{Era, HttpServer, MemoryEras, ServerLimits};
 use async_trait::async_trait;
 use haft_tools_core::CallContext;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ impl Watch for Ear {
 fn opening(era: Option<Era>) -> Opening {
     let limits =
         ServerLimits { message_bytes: 2000, probe: Duration::from_millis(100), ..ServerLimits::default() };
-    Opening { era, limits, log_level: None, memory: Arc::new(EraMemoryInProcess::default()), key: key() }
+    Opening { era, limits, log_level: None, memory: Arc::new(MemoryEras::default()), key: key() }
 }
 
 fn dial(service: &Service, opening: Opening) -> HttpDial {

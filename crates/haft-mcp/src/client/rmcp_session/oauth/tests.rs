@@ -1,6 +1,6 @@
 use super::OAuth;
 use crate::client::auth::{
-    Authorizer as _, Challenge, CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig,
+    Authorizer as _, Challenge, CredentialStore, FileCredentials, LoginConfig, MemoryCredentials,
     RegisteredClient,
 };
 use crate::client::rmcp_session::{HttpDial, Opening, host_of};
@@ -9,8 +9,7 @@ use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Watch,
 };
 use crate::{
-    EraMemoryInProcess, HttpServer, LoginError, McpServers, ServerConfig, ServerLimits, ServerState,
-    Transport,
+    HttpServer, LoginError, McpServers, MemoryEras, ServerConfig, ServerLimits, ServerState, Transport,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -157,13 +156,13 @@ async fn logs_in_and_logs_nothing_of_it() {
     tracing::trace!("something is logged");
 
     let stage = Stage::open(3600).await;
-    let oauth = Arc::new(stage.oauth(Arc::new(CredentialsInProcess::default())));
+    let oauth = Arc::new(stage.oauth(Arc::new(MemoryCredentials::default())));
     assert_eq!(token(&oauth).await, None);
     let opening = Opening {
         era: None,
         limits: ServerLimits::default(),
         log_level: None,
-        memory: Arc::new(EraMemoryInProcess::default()),
+        memory: Arc::new(MemoryEras::default()),
         key: key(),
     };
     let server = HttpServer::new(format!("{}/mcp", stage.service.url));
@@ -229,7 +228,7 @@ async fn a_person_logs_in_and_out_of_a_server() {
     let config = |name: &str, service| ServerConfig::new(name.parse().unwrap(), Transport::Http(service));
     let directory = tempfile::tempdir().unwrap();
     let servers = McpServers::builder()
-        .credentials(CredentialFiles::new(directory.path()))
+        .credentials(FileCredentials::new(directory.path()))
         .server(config("s", service))
         .server(config("keyed", keyed))
         .server(crate::client::fake::config("program"))
@@ -260,7 +259,7 @@ async fn a_person_logs_in_and_out_of_a_server() {
 #[tokio::test]
 async fn a_token_is_refreshed_once_for_all_processes() {
     let directory = tempfile::tempdir().unwrap();
-    let files = || Arc::new(CredentialFiles::new(directory.path()));
+    let files = || Arc::new(FileCredentials::new(directory.path()));
     let stage = Stage::open(3600).await;
     let first = stage.oauth(files());
     log_in(&begin(&first).await).await;
@@ -283,7 +282,7 @@ async fn a_token_is_refreshed_once_for_all_processes() {
 #[tokio::test]
 async fn a_token_is_replaced_before_it_ends() {
     let stage = Stage::open(20).await;
-    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    let oauth = stage.oauth(Arc::new(MemoryCredentials::default()));
     log_in(&begin(&oauth).await).await;
     assert_eq!(token(&oauth).await.as_deref(), Some("Bearer Secret-access-2"));
 }
@@ -291,7 +290,7 @@ async fn a_token_is_replaced_before_it_ends() {
 #[tokio::test]
 async fn who_refreshes_tokens_is_found_out_once_unless_the_server_refuses_one() {
     let stage = Stage::open(20).await;
-    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    let oauth = stage.oauth(Arc::new(MemoryCredentials::default()));
     log_in(&begin(&oauth).await).await;
     let asked = || {
         let heard = stage.service.heard();
@@ -317,7 +316,7 @@ async fn who_refreshes_tokens_is_found_out_once_unless_the_server_refuses_one() 
 #[tokio::test]
 async fn a_login_is_for_its_server_and_its_authorization_server_only() {
     let stage = Stage::open(3600).await;
-    let store = Arc::new(CredentialsInProcess::default());
+    let store = Arc::new(MemoryCredentials::default());
     let oauth = stage.oauth(store.clone());
     log_in(&begin(&oauth).await).await;
     let key = format!("{}/mcp", stage.service.url);
@@ -344,7 +343,7 @@ async fn a_login_is_for_its_server_and_its_authorization_server_only() {
 #[tokio::test]
 async fn a_page_of_another_login_changes_nothing() {
     let stage = Stage::open(3600).await;
-    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    let oauth = stage.oauth(Arc::new(MemoryCredentials::default()));
     let url = begin(&oauth).await;
     let back = get(&url).await.headers()["location"].to_str().unwrap().to_owned();
     let (forged, _) = back.split_once("&state=").unwrap();
@@ -359,7 +358,7 @@ async fn a_page_of_another_login_changes_nothing() {
 #[tokio::test]
 async fn a_login_that_is_refused_is_over() {
     let stage = Stage::open(3600).await;
-    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    let oauth = stage.oauth(Arc::new(MemoryCredentials::default()));
     let url = begin(&oauth).await;
     let back = get(&url).await.headers()["location"].to_str().unwrap().to_owned();
     let refused = back.replace("code=Secret-code", "error=access_denied");
@@ -398,7 +397,7 @@ async fn a_secret_is_given_to_the_authorization_server_that_it_is_of() {
         let mut client = RegisteredClient::new("registered");
         (client.secret, client.issuer) = (Some("Secret-client".to_owned()), issuer.map(str::to_owned));
         let config = LoginConfig { client: Some(client), ..LoginConfig::default() };
-        stage.oauth_as(config, Arc::new(CredentialsInProcess::default()))
+        stage.oauth_as(config, Arc::new(MemoryCredentials::default()))
     };
     for (issuer, refused) in [
         (
@@ -433,7 +432,7 @@ async fn people_come_back_to_the_port_that_is_configured() {
     let port = taken.local_addr().unwrap().port();
     let stage = Stage::open(3600).await;
     let config = LoginConfig { redirect_port: Some(port), ..LoginConfig::default() };
-    let oauth = stage.oauth_as(config, Arc::new(CredentialsInProcess::default()));
+    let oauth = stage.oauth_as(config, Arc::new(MemoryCredentials::default()));
     let fault = oauth.challenged(CHALLENGED).await.unwrap_err().to_string();
     let text = format!(
         "none can be begun: the port {port}, at which people come back from logins, cannot be listened at"
@@ -453,7 +452,7 @@ async fn people_come_back_to_the_port_that_is_configured() {
 #[tokio::test]
 async fn what_is_wanted_more_is_asked_for_a_few_times() {
     let stage = Stage::open(3600).await;
-    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    let oauth = stage.oauth(Arc::new(MemoryCredentials::default()));
     log_in(&begin(&oauth).await).await;
     for wanted in ["write", "admin"] {
         let header = format!("Bearer error=\"insufficient_scope\", scope=\"{wanted}\"");
@@ -488,8 +487,8 @@ async fn no_page_is_made_up_for_a_server_that_names_none() {
     let service = Service::start(|_| Say::status(404)).await;
     let url = format!("{}/mcp", service.url);
     let host = host_of(&url).unwrap();
-    let oauth = OAuth::new(url, host, &[], LoginConfig::default(), Arc::new(CredentialsInProcess::default()))
-        .unwrap();
+    let oauth =
+        OAuth::new(url, host, &[], LoginConfig::default(), Arc::new(MemoryCredentials::default())).unwrap();
     let fault = oauth.challenged(CHALLENGED).await.unwrap_err();
     assert_eq!(
         fault.to_string(),

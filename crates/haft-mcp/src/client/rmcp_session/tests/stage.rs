@@ -4,7 +4,7 @@ use crate::client::rmcp_session::{Opening, StdioDial};
 use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, EraMemoryInProcess, Program, ServerConfig, ServerLimits, Transport};
+use crate::{Era, MemoryEras, Program, ServerConfig, ServerLimits, Transport};
 use async_trait::async_trait;
 use haft_process::Environment;
 use haft_tools_core::CallContext;
@@ -58,7 +58,7 @@ impl Stage {
         let directory = TempDir::new().unwrap();
         program.directory = Some(directory.path().to_owned());
         let config = ServerConfig::new("stage".parse().unwrap(), Transport::Stdio(program.clone()));
-        let opening = Opening::new(&config, Arc::new(EraMemoryInProcess::default()));
+        let opening = Opening::new(&config, Arc::new(MemoryEras::default()));
         let dial = StdioDial { program, environment: Environment::minimal(), opening };
         Self { directory, host: Arc::default(), dial }
     }
