@@ -84,7 +84,7 @@ impl Agent {
         let tools = executor.registry().direct_specs();
         let outputs =
             executor.outputs().filter(|_| executor.registry().get("read_output").is_some()).cloned();
-        let agent = Self::with_executor(model, Arc::new(executor), tools);
+        let agent = Self::from_executor(model, Arc::new(executor), tools);
         match outputs {
             Some(outputs) => agent.compacted_by(crate::CutOutputs::new(outputs)),
             None => agent,
@@ -92,7 +92,7 @@ impl Agent {
     }
 
     /// Makes an agent of a model and any executor, with the tools that the model is told of.
-    pub fn with_executor(
+    pub fn from_executor(
         model: impl Model,
         executor: Arc<dyn ToolExecutor>,
         tools: Arc<[Arc<ToolSpec>]>,
@@ -172,7 +172,7 @@ impl Agent {
     /// Starts a run that begins with messages of another, and drives it as [`Agent::run`] does.
     ///
     /// Replies whose calls are not among the messages are left out, and so is a message whose calls have no replies there,
-    /// as [`RunState::with_part_of`] has it: any part of a [transcript](RunHandle::transcript) can be given.
+    /// as [`RunState::from_part_of`] has it: any part of a [transcript](RunHandle::transcript) can be given.
     ///
     /// # Cancel safety
     ///
@@ -183,7 +183,7 @@ impl Agent {
         messages: impl IntoIterator<Item = Arc<Message>>,
         prompt: impl Into<String>,
     ) -> RunState {
-        self.start(scope, RunState::with_part_of(messages), prompt.into()).await
+        self.start(scope, RunState::from_part_of(messages), prompt.into()).await
     }
 
     async fn start(&self, scope: CallScope, state: RunState, text: String) -> RunState {

@@ -43,7 +43,7 @@ impl StateKeeper for Reads {
 fn a_turn_costs_the_same_after_a_thousand_others() {
     let room = Vec::with_capacity(2 * TURNS as usize + 3);
     let reads = Arc::new(Reads { turns: Mutex::new(room), entries: Mutex::new(0) });
-    let agent = Agent::with_executor(Busy::new(TURNS), Arc::new(Answers), Arc::new([]))
+    let agent = Agent::from_executor(Busy::new(TURNS), Arc::new(Answers), Arc::new([]))
         .kept_by(Arc::clone(&reads) as Arc<dyn StateKeeper>);
     let runtime = Builder::new_current_thread().build().unwrap();
     let state = runtime.block_on(agent.run(scope().unwrap(), "go"));

@@ -72,12 +72,12 @@ impl AgentRunner {
     pub fn new(model: impl Model, executor: LocalExecutor) -> Self {
         let (registry, pending) = (executor.registry().clone(), Arc::clone(executor.pending()));
         let outputs = executor.outputs().cloned();
-        Self { outputs, ..Self::with_executor(model, Arc::new(executor), registry, pending) }
+        Self { outputs, ..Self::from_executor(model, Arc::new(executor), registry, pending) }
     }
 
     /// As [`AgentRunner::new`], of any executor: with the tools that it executes, and where it keeps the calls that wait for a
     /// later answer.
-    pub fn with_executor(
+    pub fn from_executor(
         model: impl Model,
         executor: Arc<dyn ToolExecutor>,
         tools: ToolRegistry,
@@ -178,7 +178,7 @@ impl AgentRunner {
         let told = [own, Some(SITUATION.to_owned()), missing, expected.instructions()];
         let system: Vec<String> = told.into_iter().flatten().collect();
         let system = system.join("\n\n");
-        let mut agent = Agent::with_executor(model, Arc::new(executor), offer.now().list())
+        let mut agent = Agent::from_executor(model, Arc::new(executor), offer.now().list())
             .with_run_tools(move |_| offer.now())
             .purses(self.purses.clone())
             .news(Arc::clone(&child.news))

@@ -64,7 +64,7 @@ fn row(what: &str, turns: u32, (time, allocations): (f64, f64), (floor, of_floor
 }
 
 async fn run(turns: u32, keeper: Option<Arc<dyn StateKeeper>>) -> Result<(), Fault> {
-    let agent = Agent::with_executor(Busy::new(turns), Arc::new(Answers), Arc::new([]));
+    let agent = Agent::from_executor(Busy::new(turns), Arc::new(Answers), Arc::new([]));
     let agent = match keeper {
         Some(keeper) => agent.kept_by(keeper),
         None => agent,

@@ -49,11 +49,11 @@ impl RunState {
     ///     Message::user("The build fails on Windows."),
     ///     Message::Assistant { parts: vec![haft_core::AssistantPart::ToolCall { call }] },
     /// ];
-    /// let state = RunState::with_part_of(said.map(Arc::new));
+    /// let state = RunState::from_part_of(said.map(Arc::new));
     /// assert_eq!(state.messages().len(), 1);
     /// # Ok::<(), haft_core::IdError>(())
     /// ```
-    pub fn with_part_of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
+    pub fn from_part_of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
         let mut whole: Vec<Arc<Message>> = Vec::new();
         for message in messages {
             let asks = |last: &Arc<Message>| last.tool_calls().next().is_some();
@@ -95,7 +95,7 @@ impl RunState {
     /// use std::sync::Arc;
     ///
     /// let said = [Arc::new(Message::user("The build fails on Windows."))];
-    /// let state = RunState::with_transcript(said)?;
+    /// let state = RunState::from_transcript(said)?;
     /// assert_eq!(state.messages().len(), 1);
     /// # Ok::<(), haft_agent::StepError>(())
     /// ```
@@ -103,7 +103,7 @@ impl RunState {
     /// # Errors
     ///
     /// When calls and replies do not stand together, or the last calls have no replies.
-    pub fn with_transcript(messages: impl IntoIterator<Item = Arc<Message>>) -> Result<Self, StepError> {
+    pub fn from_transcript(messages: impl IntoIterator<Item = Arc<Message>>) -> Result<Self, StepError> {
         let messages: Vec<Arc<Message>> = messages.into_iter().collect();
         if let Some(detail) = mismatch(&messages) {
             return Err(StepError::Untellable { detail });

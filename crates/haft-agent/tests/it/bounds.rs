@@ -119,9 +119,9 @@ proptest! {
         to in 0..40_usize,
     ) {
         let begins = |messages: &[Arc<Message>]| {
-            let state = RunState::with_part_of(messages.iter().cloned());
+            let state = RunState::from_part_of(messages.iter().cloned());
             // It is whole, and what is whole stays as it is.
-            let again = RunState::with_transcript(state.messages().iter().cloned()).unwrap();
+            let again = RunState::from_transcript(state.messages().iter().cloned()).unwrap();
             prop_assert_eq!(&again, &state);
             let mut left = messages.iter();
             prop_assert!(state.messages().iter().all(|message| left.any(|other| Arc::ptr_eq(message, other))));

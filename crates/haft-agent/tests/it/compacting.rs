@@ -221,7 +221,7 @@ async fn what_no_handle_gives_back_stays_whole() {
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let specs = act(&Hand::default()).direct_specs();
     let model = Busy::new(false);
-    let agent = Agent::with_executor(Arc::clone(&model), Arc::new(Mixed), specs);
+    let agent = Agent::from_executor(Arc::clone(&model), Arc::new(Mixed), specs);
     let agent = agent.compacted_by(CutOutputs::new(outputs));
     let agent = agent.budget(Budget::default().turns(12));
     agent.run(scope(), "go").await;

@@ -202,7 +202,7 @@ async fn what_is_said_to_a_run_that_has_not_completed_is_kept_for_the_next_promp
 
 #[test]
 fn what_is_kept_of_a_transcript_stays_as_it_was() {
-    let mut state = RunState::with_part_of([Arc::new(Message::user("one"))]);
+    let mut state = RunState::from_part_of([Arc::new(Message::user("one"))]);
     let before = state.transcript();
     let first = Arc::as_ptr(&state.messages()[0]);
     state.step(haft_agent::RunEvent::Prompted { text: "two".to_owned() }).unwrap();

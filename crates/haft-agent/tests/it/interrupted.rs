@@ -60,7 +60,7 @@ async fn check(made_again: &[&str], executed: &[&str], replies: &[&str]) {
         let answers = Arc::new(Answers::default());
         let executor = Arc::clone(&answers) as Arc<dyn ToolExecutor>;
         let agent =
-            Agent::with_executor(plays(), executor, Arc::new([])).made_again(made_again.iter().copied());
+            Agent::from_executor(plays(), executor, Arc::new([])).made_again(made_again.iter().copied());
         let state = if by_resuming {
             let call = "c3".parse().unwrap();
             agent.resume(scope(), interrupted(), &call, Approval::Approve).await.unwrap()
@@ -87,7 +87,7 @@ async fn a_call_that_was_being_executed_is_made_again_with_those_that_go_on() {
 #[tokio::test]
 async fn an_executor_that_forgets_a_call_ends_the_run_and_leaves_nothing_waiting() {
     let answers = Answers { forgets: Some("c4"), ..Answers::default() };
-    let agent = Agent::with_executor(plays(), Arc::new(answers), Arc::new([]));
+    let agent = Agent::from_executor(plays(), Arc::new(answers), Arc::new([]));
     let call = "c3".parse().unwrap();
     let state = agent.resume(scope(), interrupted(), &call, Approval::Approve).await.unwrap();
     let Some(RunEnd::Failed { reason }) = state.end() else { panic!("{state:?}") };

@@ -103,10 +103,10 @@ fn what_cannot_be_told_is_refused_and_changes_nothing() {
 #[test]
 fn a_run_begins_with_what_was_said_in_another_if_that_is_whole() {
     let whole = state().messages().to_vec();
-    let begun = RunState::with_transcript(whole.clone()).unwrap();
+    let begun = RunState::from_transcript(whole.clone()).unwrap();
     assert_eq!((begun.messages(), begun.log_from(0).count()), (whole.as_slice(), 5));
     let refused =
-        |messages: &[Arc<Message>]| RunState::with_transcript(messages.to_vec()).unwrap_err().to_string();
+        |messages: &[Arc<Message>]| RunState::from_transcript(messages.to_vec()).unwrap_err().to_string();
     let said = [refused(&whole[..2]), refused(&whole[2..]), refused(&[whole[0].clone(), whole[4].clone()])];
     expect![[r"
         the transcript cannot be told so: the calls of the last message have no replies

@@ -42,7 +42,7 @@ pub struct DurableAgent {
 impl DurableAgent {
     /// Makes an agent of a model and of the tools of a registry, whose calls are made by these routes.
     pub fn new(model: impl Model, registry: ToolRegistry, routes: Routes) -> Self {
-        let agent = Agent::with_executor(model, Arc::new(MadeElsewhere), registry.direct_specs());
+        let agent = Agent::from_executor(model, Arc::new(MadeElsewhere), registry.direct_specs());
         Self { agent, registry, routes }
     }
 
