@@ -21,7 +21,7 @@ impl RunState {
     }
 
     /// Names tools whose calls are no loop when they give the same again and again, such as one that waits for something.
-    pub fn with_repeatable(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn with_may_repeat(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.head.may_repeat.extend(tools.into_iter().map(Into::into));
         self
     }
