@@ -45,10 +45,12 @@ fn make(root: &Path, numbers: std::ops::Range<usize>) {
 /// Lists and reads all files, on one thread.
 fn read_all(directory: &Path) -> usize {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
-    entries
-        .map(|entry| match entry.file_type().unwrap().is_dir() {
-            true => read_all(&entry.path()),
-            false => fs::read(entry.path()).unwrap().len(),
-        })
-        .sum()
+    let read = |entry: fs::DirEntry| {
+        if entry.file_type().unwrap().is_dir() {
+            read_all(&entry.path())
+        } else {
+            fs::read(entry.path()).unwrap().len()
+        }
+    };
+    entries.map(read).sum()
 }

@@ -1,8 +1,8 @@
 //! Calls that a server makes tasks of.
 
 use super::{answering, elicitation, milliseconds};
-use crate::client::fake::{FakeServer, Progresses, call, executor, one, text_result, tool};
 use crate::Era;
+use crate::client::fake::{FakeServer, Progresses, call, executor, one, text_result, tool};
 use expect_test::expect;
 use haft_tools_core::Cancel;
 use serde_json::{Value, json};
