@@ -126,6 +126,10 @@ pub fn end_event(outcome: &CallOutcome) -> Option<EventKind> {
 /// # Ok::<(), haft_core::IdError>(())
 /// ```
 pub fn conflicts(calls: &[ToolCall], registry: Option<&ToolRegistry>, scope: &CallScope) -> Vec<Vec<usize>> {
+    if calls.len() < 2 {
+        // What a call touches that is alone is found out by whoever makes it.
+        return vec![Vec::new(); calls.len()];
+    }
     let touched: Vec<Accesses> = calls.iter().map(|call| declared(registry, call, scope)).collect();
     let earlier = |place: usize| {
         (0..place).filter(|earlier| touched[*earlier].conflict_with(&touched[place])).collect()

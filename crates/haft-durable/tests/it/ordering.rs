@@ -65,6 +65,24 @@ async fn calls_that_are_not_declared_wait_for_all() {
 }
 
 #[tokio::test]
+async fn what_is_alone_is_not_prepared_to_be_ordered() {
+    let prepared = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&prepared);
+    let touched = move |_: &Input| {
+        *counted.lock().unwrap() += 1;
+        Ok::<Accesses, ToolError>(Accesses::none())
+    };
+    let write = tool_fn("write", "Writes.", touched, |_: Input, _: CallContext| async {
+        Ok::<_, ToolError>("this is never run")
+    });
+    let registry = ToolRegistry::new().with(write.unwrap()).unwrap();
+    assert_eq!(course_of(batch(&["a"]), Some(&registry)).await, "c0+ c0-");
+    assert_eq!(*prepared.lock().unwrap(), 0);
+    course_of(batch(&["a", "b"]), Some(&registry)).await;
+    assert_eq!(*prepared.lock().unwrap(), 2);
+}
+
+#[tokio::test]
 async fn the_registry_of_a_batch_comes_first() {
     let own = batch(&["a", "b"]).with_registry(registry());
     assert_eq!(course_of(own, Some(&ToolRegistry::new())).await, "c0+ c1+ c0- c1-");
