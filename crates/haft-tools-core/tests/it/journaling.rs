@@ -98,7 +98,7 @@ async fn every_ending_is_recorded() {
         8 large ends begun; Some(["write file:a"]); allow by ["*"] None; digest
         9 large ends ended, ran: ok, 2113 of 100000 bytes; Some(["write file:a"]); allow by ["*"] None; digest
         10 unprepared ends ended, did not run: error: not found, 15 of 15 bytes; None; nobody; no digest
-        11 invalid ends ended, did not run: error: invalid input, 115 of 115 bytes; None; nobody; no digest
+        11 invalid ends ended, did not run: error: invalid input, 114 of 114 bytes; None; nobody; no digest
         12 unknown - ended, did not run: error: unknown tool, 45 of 45 bytes; None; nobody; no digest
         13 denied secret ended, did not run: denied, 128 of 128 bytes; Some([]); deny by ["secret"] None; digest
         14 denied secret ended, did not run: denied, 128 of 128 bytes; Some([]); deny by ["secret"] None; digest
@@ -181,7 +181,7 @@ async fn the_word_of_a_person_is_recorded() {
     )
     .await;
     check(Approval::Edit { input: json!({}) }, expect![[r#"
-        0 c1 ends ended, did not run: error: invalid input, 223 of 223 bytes; Some(["write file:a"]); ask by [] Some("write file:a"); digest
+        0 c1 ends ended, did not run: error: invalid input, 222 of 222 bytes; Some(["write file:a"]); ask by [] Some("write file:a"); digest
     "#]]).await;
 }
 
@@ -270,7 +270,7 @@ async fn the_word_of_a_layer_is_recorded() {
         0 c1 ends ended, did not run: error: not found, 139 of 139 bytes; Some(["write file:a"]); allow by ["*"] None; digest
     "#]]).await;
     check(Before::replace_input(json!({})), expect![[r#"
-        0 c1 ends ended, did not run: error: invalid input, 220 of 220 bytes; Some(["write file:a"]); allow by ["*"] None; digest
+        0 c1 ends ended, did not run: error: invalid input, 219 of 219 bytes; Some(["write file:a"]); allow by ["*"] None; digest
     "#]]).await;
 }
 

@@ -319,7 +319,8 @@ async fn errors_of_the_protocol_are_told_as_what_they_are() {
     )
     .await;
     let long = answered(Err(refused(-32603, &"long\n".repeat(10_000), None)), None).await.output.to_text();
-    assert!(long.ends_with("[and 45904 bytes more] (code -32603)") && long.len() < 4_200, "{long}");
+    let end = "[and 45904 bytes more] (code -32603); see what has been done, and go on without it";
+    assert!(long.ends_with(end) && long.len() < 4_300, "{long}");
     let page = json!({ "elicitations": [{ "mode": "url", "url": "https://pay.example.org/?a=1" }] });
     check_fault(
         refused(-32042, "Pay first", Some(page)),
