@@ -5,6 +5,7 @@ mod dependencies;
 mod described;
 mod events;
 mod feature_table;
+mod messages;
 mod plots;
 mod reference;
 mod shown;
@@ -112,11 +113,17 @@ fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Re
         rewrite(root, page, &fresh)?;
         pages.insert(page.to_owned(), fresh);
     }
-    for (plot, fresh) in plots::all(root)? {
+    let mut made = plots::all(root)?;
+    if graph.package(FACADE).is_some() {
+        let (page, faults) = messages::page(root, &graph)?;
+        made.push(("docs/reference/messages.md".to_owned(), page));
+        problems.extend(faults);
+    }
+    for (path, fresh) in made {
         match mode {
-            _ if std::fs::read_to_string(root.join(&plot)).is_ok_and(|kept| kept == fresh) => {}
-            Mode::Check => problems.push(stale(&plot)),
-            Mode::Rewrite => rewrite(root, &plot, &fresh)?,
+            _ if std::fs::read_to_string(root.join(&path)).is_ok_and(|kept| kept == fresh) => {}
+            Mode::Check => problems.push(stale(&path)),
+            Mode::Rewrite => rewrite(root, &path, &fresh)?,
         }
     }
     problems.extend(links::broken(&pages, &|path| look_at(root, path)));
