@@ -113,13 +113,13 @@ fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Re
         rewrite(root, page, &fresh)?;
         pages.insert(page.to_owned(), fresh);
     }
-    let mut made = plots::all(root)?;
+    let mut others = plots::all(root)?;
     if graph.package(FACADE).is_some() {
         let (page, faults) = messages::page(root, &graph)?;
-        made.push(("docs/reference/messages.md".to_owned(), page));
+        others.push(("docs/reference/messages.md".to_owned(), page));
         problems.extend(faults);
     }
-    for (path, fresh) in made {
+    for (path, fresh) in others {
         match mode {
             _ if std::fs::read_to_string(root.join(&path)).is_ok_and(|kept| kept == fresh) => {}
             Mode::Check => problems.push(stale(&path)),

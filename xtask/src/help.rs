@@ -72,8 +72,9 @@ pub(crate) const PAGES: &[Page] = &[
         usage: " [--check | --count] [--built]",
         summary: "rewrite the generated pages and tables, and check all pages",
         details: "The tables of crates and features in README.md come from the manifests; docs/cookbook.md, and in\n\
-                  docs/reference/ the pages cli.md, tools.md, events.md and features.md, come from the command, the examples\n\
-                  and the code. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
+                  docs/reference/ the pages cli.md, tools.md, events.md, features.md, dependencies.md and messages.md, come\n\
+                  from the command, the examples, the manifests and the code; the plots in docs/performance/ are drawn from\n\
+                  its scaling.csv. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
                   below 200 lines. Every public item of a crate has to have an example.",
         options: &[
             ("--check", "fail where something is stale instead of writing it"),
@@ -341,8 +342,9 @@ mod tests {
             "cargo xtask docs: rewrite the generated pages and tables, and check all pages\n\
              \n\
              The tables of crates and features in README.md come from the manifests; docs/cookbook.md, and in\n\
-             docs/reference/ the pages cli.md, tools.md, events.md and features.md, come from the command, the examples\n\
-             and the code. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
+             docs/reference/ the pages cli.md, tools.md, events.md, features.md, dependencies.md and messages.md, come\n\
+             from the command, the examples, the manifests and the code; the plots in docs/performance/ are drawn from\n\
+             its scaling.csv. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
              below 200 lines. Every public item of a crate has to have an example.\n\
              \n\
              Usage: cargo xtask docs [--check | --count] [--built]\n\

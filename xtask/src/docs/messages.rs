@@ -98,7 +98,7 @@ fn sources(root: &Path, directory: &str) -> anyhow::Result<Vec<String>> {
         }
         if entry.path().is_dir() {
             files.append(&mut sources(root, &path)?);
-        } else if name.ends_with(".rs") {
+        } else if Path::new(&name).extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
     }
