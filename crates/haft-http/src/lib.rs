@@ -1,4 +1,9 @@
-//! Hosts, ports, and patterns of them.
+//! Hosts and patterns of them, and a client that asks before it connects.
+//!
+//! The crate has two halves. Without features it knows what hosts are, for rules about them: [`Host`], [`Endpoint`],
+//! [`HostPattern`] and [`HostPatternSet`]. With the feature `client` it makes requests under such rules: an `HttpClient` has an
+//! `AddressPolicy`, sends what an `Exchange` bounds, and gives a `Body`. `Endpoint::of_url` joins them: it tells which endpoint a
+//! request connects to.
 //!
 //! What a rule forbids must not be reached by writing it another way, so a [`Host`] exists in one spelling only: lower
 //! case, ASCII (internationalised names in Punycode), without a dot at the end, addresses as numbers however they were

@@ -1,5 +1,23 @@
 //! Policy files: what agents may do, written down by people.
 //!
+//! A [`PolicyFile`] is what one person wrote. A [`PolicyLoader`] puts those of several people into layers, the user's and the
+//! workspace's, and gives a [`LoadedPolicy`], which is handed to an executor. [`Profile`]s are policies that come with haft. What a
+//! rule is, is said by [`RuleLanguage`](haft_tools_core::RuleLanguage) and by the crates of files and commands, whose patterns
+//! it is given. Hosts are known by `haft-http`, which knows no rule: [`HostPatterns`] joins the two.
+//!
+//! ```
+//! use haft_policy::PolicyLoader;
+//! use haft_tools_core::{LocalExecutor, RuleLanguage, ToolRegistry};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! let file = directory.path().join("haft.toml");
+//! std::fs::write(&file, "[permissions]\nallow = [\"read_file\"]\n")?;
+//! let loaded = PolicyLoader::new(RuleLanguage::new()).user(&file).load()?;
+//! let executor = loaded.apply(LocalExecutor::builder(ToolRegistry::new())).build();
+//! # drop(executor);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A policy file is TOML. It has rules for all agents and for some, limits, and tests of its own:
 //!
 //! ```toml
@@ -43,11 +61,6 @@
 //! mode = "plan"
 //! expect = "deny"
 //! ```
-//!
-//! [`PolicyFile`] is one such file, [`PolicyLoader`] puts those of several people into layers and gives a
-//! [`LoadedPolicy`], and [`Profile`]s are the ones that come with haft. What a rule is, is said by
-//! [`RuleLanguage`](haft_tools_core::RuleLanguage) and by the crates of files and commands, whose patterns it is given.
-//! Hosts are known by `haft-http`, which knows no rule: [`HostPatterns`] joins the two.
 //!
 //! # Tests
 //!

@@ -6,7 +6,25 @@
 //!
 //! An [`Environment`] holds the variables a program is given, and nothing is inherited besides. A [`ProcessTree`] is a
 //! [`Program`] that was started, as the leader of a session of its own, together with all that comes of it. What it prints
-//! is taken [`Alongside`] waiting for it.
+//! is taken [`Alongside`] waiting for it. Before it is started, a `sandbox::Sandbox` can confine it, to what a
+//! `sandbox::Confinement` lists; `sandbox::Scratch` is a directory of its own for it.
+//!
+//! ```
+//! use haft_process::{Environment, ProcessTree, Program};
+//! use std::time::Duration;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! let build = Program::new("/bin/sh").arguments(["-c", "sleep 60 & exit 3"]);
+//! let mut processes = ProcessTree::start(build, &Environment::minimal())?;
+//! processes.exited().await;
+//! assert_eq!(processes.reap().and_then(|status| status.code()), Some(3));
+//! // What it has left behind ends, too: it is asked, and killed after a while.
+//! processes.end(Duration::from_millis(200)).await;
+//! assert!(processes.are_gone(Duration::ZERO).await);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # How a program is started
 //!

@@ -1,10 +1,16 @@
 //! Keeps what has to outlive a process: grants, calls that wait for a person, the journal, and runs.
 //!
-//! [`SqliteStore`] keeps all of it in one file. It is a [`GrantStore`](haft_tools_core::GrantStore), a
-//! [`PendingStore`](haft_tools_core::PendingStore), a [`JournalSink`](haft_tools_core::JournalSink) and a [`RunStore`], so
-//! an executor and a host take it wherever they take one of these. What it keeps is listed and looked at as an [`EntryStore`] and a
-//! [`RecordStore`]; it keeps [`ChildRuns`] below others, and there is [`Upkeep`]. Any number of processes may have the file
-//! open. With the feature `postgres`, `PostgresStore` is one of each for processes on several machines.
+//! [`SqliteStore`] keeps all of it in one file, which any number of processes may have open. With the feature `postgres`,
+//! `PostgresStore` does for processes on several machines. Each is all of these, and is given wherever one of them is taken:
+//!
+//! | trait | keeps | asked by |
+//! |---|---|---|
+//! | [`GrantStore`](haft_tools_core::GrantStore) | what people have answered for longer | an executor's `Grants` |
+//! | [`PendingStore`](haft_tools_core::PendingStore) | calls that wait for a person | an executor |
+//! | [`JournalSink`](haft_tools_core::JournalSink) | what was called, and by whose word | an executor's `Journal` |
+//! | [`RunStore`], [`ChildRuns`] | runs, and those below them | a host that drives runs |
+//! | [`EntryStore`], [`RecordStore`] | (lists of all of these) | a host that shows them |
+//! | [`Upkeep`] | (removes what is of no use any more) | a host, now and then |
 //!
 //! ```
 //! use haft_store::{RunStore as _, SqliteStore, StoredRun};

@@ -3,6 +3,33 @@
 //! [`Bash`] runs a script with `bash -c` in a [`Workdir`](haft_workdir::Workdir), waits for it, and gives back what it
 //! printed and how it ended. A non-zero exit code is a result and not an error: whether it is one, the model knows.
 //!
+//! A [`Bash`] is one tool over one directory. What it is given says what becomes of its scripts: an [`Environment`] holds the
+//! variables they get, [`ScriptOutputs`] keep what they print, [`Jobs`] own what runs on and bring tools of their own, and a
+//! `ShellSandbox` has the kernel confine them. [`RunProgram`] runs programs without a shell, by the same rules.
+//!
+//! ```
+//! use haft_tool_shell::{Bash, Environment, Jobs, ScriptOutputs};
+//! use haft_tools_core::{LocalExecutor, ReadOutput, ToolRegistry};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let (tree, place) = (haft_testkit::Tree::new(), haft_testkit::Tree::new());
+//! let outputs = ScriptOutputs::spilling_into(place.path());
+//! let jobs = Jobs::new(outputs.clone());
+//! let bash = Bash::new(tree.workdir(), Environment::minimal()).outputs(&outputs).jobs(&jobs);
+//!
+//! let outputs = Arc::new(outputs);
+//! let mut tools = ToolRegistry::new().with(bash)?.with(ReadOutput::new(Arc::clone(&outputs) as _))?;
+//! for tool in jobs.tools() {
+//!     tools = tools.with(tool)?;
+//! }
+//! assert!(tools.names().any(|name| name == "job_poll"));
+//! let executor = LocalExecutor::builder(tools).outputs(outputs).build();
+//! # drop(executor);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # A script's surroundings
 //!
 //! A script starts with nothing of the host's: the variables of an [`Environment`] and no others, a standard input that is
