@@ -4,7 +4,7 @@
 
 use crate::nginx;
 use crate::packages::Packages;
-use crate::step::{Outcome, StepResult};
+use crate::step::StepResult;
 use crate::together;
 use crate::workspace::Workspace;
 
@@ -32,21 +32,5 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if let Err(missing) = nginx::program(workspace) {
         return missing;
     }
-    let features = together::step_features(workspace)?;
-    let arguments = [
-        "test",
-        "--quiet",
-        "--locked",
-        "--workspace",
-        "--features",
-        &features,
-        "--test",
-        "it",
-        "--",
-        "--ignored",
-        AT_ONCE,
-        "with_engine::",
-    ];
-    workspace.cargo(&arguments, REPAIR)?;
-    Ok(Outcome::Done)
+    together::ignored_tests(workspace, &[AT_ONCE, "with_engine::"], REPAIR)
 }

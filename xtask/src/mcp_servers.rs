@@ -4,7 +4,7 @@
 //! afterwards.
 
 use crate::packages::Packages;
-use crate::step::{Outcome, StepResult};
+use crate::step::StepResult;
 use crate::together;
 use crate::workspace::Workspace;
 
@@ -34,20 +34,5 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if let Err(missing) = PACKAGES.installed(workspace) {
         return missing;
     }
-    let features = together::step_features(workspace)?;
-    let arguments = [
-        "test",
-        "--quiet",
-        "--locked",
-        "--workspace",
-        "--features",
-        &features,
-        "--test",
-        "it",
-        "--",
-        "--ignored",
-        "counterparts::",
-    ];
-    workspace.cargo(&arguments, REPAIR)?;
-    Ok(Outcome::Done)
+    together::ignored_tests(workspace, &["counterparts::"], REPAIR)
 }

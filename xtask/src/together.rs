@@ -22,6 +22,25 @@ pub(crate) fn step_features(workspace: &Workspace) -> Result<String, Failure> {
     features(workspace).map_err(|error| Failure::from_error(&error, UNLISTED))
 }
 
+/// Runs tests that need other programs, as is said of them behind `--ignored`.
+pub(crate) fn ignored_tests(workspace: &Workspace, chosen: &[&str], repair: &str) -> StepResult {
+    let features = step_features(workspace)?;
+    let all = [
+        "test",
+        "--quiet",
+        "--locked",
+        "--workspace",
+        "--features",
+        &features,
+        "--test",
+        "it",
+        "--",
+        "--ignored",
+    ];
+    workspace.cargo(&[&all, chosen].concat(), repair)?;
+    Ok(Outcome::Done)
+}
+
 /// Checks the features that are left out.
 pub(crate) fn run_apart(workspace: &Workspace) -> StepResult {
     let package = ["--locked", "--package", "haft-providers", "--all-features"];

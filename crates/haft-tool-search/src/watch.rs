@@ -214,6 +214,35 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     }
 }
 
+/// Is for tests: it calls `act` with the number of files or entries looked at, and wants to stop when it has given back `true`.
+#[cfg(test)]
+pub(crate) struct Hook<F> {
+    act: F,
+    stop: AtomicBool,
+}
+
+#[cfg(test)]
+impl<F: Fn(u64) -> bool> Hook<F> {
+    pub(crate) fn new(act: F) -> Self {
+        Self { act, stop: AtomicBool::new(false) }
+    }
+}
+
+#[cfg(test)]
+impl<F: Fn(u64) -> bool + Sync> Watch for Hook<F> {
+    fn is_cancelled(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        false
+    }
+
+    fn looked_at(&self, files: u64) {
+        self.stop.store((self.act)(files), Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

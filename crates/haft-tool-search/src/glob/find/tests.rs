@@ -1,38 +1,13 @@
 use super::*;
 use crate::glob::input::GlobInput;
 use crate::options::SearchOptions;
+use crate::watch::Hook;
 use haft_core::ToolErrorKind;
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 use std::fs;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-
-/// Calls `act` with the number of entries looked at, and wants to stop when it has given back `true`.
-struct Hook<F> {
-    act: F,
-    stop: AtomicBool,
-}
-
-impl<F: Fn(u64) -> bool> Hook<F> {
-    fn new(act: F) -> Self {
-        Self { act, stop: AtomicBool::new(false) }
-    }
-}
-
-impl<F: Fn(u64) -> bool + Sync> Watch for Hook<F> {
-    fn is_cancelled(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    fn is_out_of_time(&self) -> bool {
-        false
-    }
-
-    fn looked_at(&self, files: u64) {
-        self.stop.store((self.act)(files), Ordering::Relaxed);
-    }
-}
 
 /// One thread, so that what happens meanwhile happens at a known place.
 fn options() -> SearchOptions {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::grep::input::GrepInput;
 use crate::options::SearchOptions;
+use crate::watch::Hook;
 use expect_test::{Expect, expect};
 use haft_core::ToolErrorKind;
 use haft_testkit::Tree;
@@ -8,32 +9,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-
-/// Calls `act` with the number of files looked at, and wants to stop when it has given back `true`.
-struct Hook<F> {
-    act: F,
-    stop: AtomicBool,
-}
-
-impl<F: Fn(u64) -> bool> Hook<F> {
-    fn new(act: F) -> Self {
-        Self { act, stop: AtomicBool::new(false) }
-    }
-}
-
-impl<F: Fn(u64) -> bool + Sync> Watch for Hook<F> {
-    fn is_cancelled(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    fn is_out_of_time(&self) -> bool {
-        false
-    }
-
-    fn looked_at(&self, files: u64) {
-        self.stop.store((self.act)(files), Ordering::Relaxed);
-    }
-}
 
 fn request(tree: &Tree, input: Value) -> Request {
     let input: GrepInput = serde_json::from_value(input).unwrap();
