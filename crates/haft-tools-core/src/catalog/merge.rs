@@ -4,6 +4,7 @@ use crate::registry::{Builder, Entry};
 use crate::run_tools::SEARCH_TOOLS;
 use crate::{CollisionPolicy, RefusedTool, RegistryError, Selector, ToolRegistry};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Holds the tools of all sources, and for each source how many of them are its own and what was left out.
@@ -47,13 +48,24 @@ pub(super) fn merge<'a>(
         refusals.push(refused);
     }
     let registry = builder.finish();
-    let count = |source: &Admitted| {
-        let is_there = |entry: &Arc<Entry>| {
-            registry.entry(entry.spec.name().as_str()).is_some_and(|holder| Arc::ptr_eq(holder, entry))
+    // What several sources give as one is the tool of the one whose word counts.
+    let mut counted = HashSet::new();
+    let mut count = |source: &Admitted| {
+        let mut is_own = |entry: &Arc<Entry>| {
+            let holder = registry.entry(entry.spec.name().as_str());
+            holder.is_some_and(|holder| Arc::ptr_eq(holder, entry)) && counted.insert(Arc::as_ptr(entry))
         };
-        source.tools.iter().filter(|tool| is_there(&tool.entry)).count()
+        source.tools.iter().filter(|tool| is_own(&tool.entry)).count()
     };
-    let counts: Vec<usize> = sources.map(count).collect();
+    let sources: Vec<&Admitted> = sources.collect();
+    let counts: Vec<usize> = match collisions {
+        CollisionPolicy::Refuse | CollisionPolicy::KeepFirst => sources.into_iter().map(count).collect(),
+        CollisionPolicy::KeepLast => {
+            let mut counts: Vec<usize> = sources.into_iter().rev().map(&mut count).collect();
+            counts.reverse();
+            counts
+        }
+    };
     Merged { registry, sources: counts.into_iter().zip(refusals).collect() }
 }
 

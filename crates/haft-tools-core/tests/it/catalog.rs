@@ -55,6 +55,24 @@ async fn check(catalog: &Catalog, change: &str, expected: Expect) {
 }
 
 #[tokio::test]
+async fn what_two_sources_give_as_one_is_counted_for_one_of_them() {
+    let shared = registry(vec![Probe::new("a"), Probe::new("b")]);
+    let counts = async |collisions| {
+        let catalog = Catalog::builder()
+            .source(FixedSource::new("one", shared.clone()))
+            .source(FixedSource::new("two", shared.clone()))
+            .collisions(collisions)
+            .build()
+            .unwrap();
+        catalog.refresh().await;
+        catalog.statuses().into_iter().map(|status| status.tools).collect::<Vec<_>>()
+    };
+    assert_eq!(counts(CollisionPolicy::Refuse).await, [2, 0]);
+    assert_eq!(counts(CollisionPolicy::KeepFirst).await, [2, 0]);
+    assert_eq!(counts(CollisionPolicy::KeepLast).await, [0, 2]);
+}
+
+#[tokio::test]
 async fn a_refresh_says_what_came_went_and_changed() {
     let log = Log::default();
     let (one, two) = (Script::of("one", &[("a", "A."), ("b", "B.")]), Script::of("two", &[("c", "C.")]));
