@@ -27,6 +27,8 @@ struct Plot {
     title: &'static str,
     x: &'static str,
     y: &'static str,
+    /// Where nothing is drawn, so that the names can stand there.
+    names: SeriesLabelPosition,
 }
 
 const PLOTS: [Plot; 5] = [
@@ -35,11 +37,36 @@ const PLOTS: [Plot; 5] = [
         title: "One call, and the list for a model",
         x: "tools in the registry",
         y: "nanoseconds",
+        names: SeriesLabelPosition::MiddleMiddle,
     },
-    Plot { name: "files", title: "Searches", x: "files", y: "milliseconds" },
-    Plot { name: "output", title: "A script that prints", x: "bytes printed", y: "milliseconds" },
-    Plot { name: "memory", title: "Memory of a script that prints", x: "bytes printed", y: "KiB at most" },
-    Plot { name: "concurrency", title: "Calls of 10 ms in one batch", x: "calls", y: "milliseconds" },
+    Plot {
+        name: "files",
+        title: "Searches",
+        x: "files",
+        y: "milliseconds",
+        names: SeriesLabelPosition::UpperLeft,
+    },
+    Plot {
+        name: "output",
+        title: "A script that prints",
+        x: "bytes printed",
+        y: "milliseconds",
+        names: SeriesLabelPosition::UpperLeft,
+    },
+    Plot {
+        name: "memory",
+        title: "Memory of a script that prints",
+        x: "bytes printed",
+        y: "KiB at most",
+        names: SeriesLabelPosition::UpperLeft,
+    },
+    Plot {
+        name: "concurrency",
+        title: "Calls of 10 ms in one batch",
+        x: "calls",
+        y: "milliseconds",
+        names: SeriesLabelPosition::UpperLeft,
+    },
 ];
 
 /// The points of one name, in the order in which they were measured.
@@ -142,7 +169,7 @@ fn draw(plot: &Plot, all: &[Series]) -> anyhow::Result<String> {
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(plot.names.clone())
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
             .draw()

@@ -22,7 +22,7 @@ pub(crate) fn sweep() {
         let took = least(times, call);
         let ((), most) = ALLOCATOR.most_live(call);
         point("output", "bash", bytes, milliseconds(took));
-        point("output", "the same script, read and dropped", bytes, milliseconds(floor));
+        point("output", "the same read and dropped", bytes, milliseconds(floor));
         point("memory", "bash", bytes, f64::from(u32::try_from(most / 1024).unwrap()));
     }
 }
