@@ -73,7 +73,7 @@ pub enum StepError {
         detail: String,
     },
     /// What the model is to be told cannot be told.
-    #[error("the transcript cannot be told so: {detail}")]
+    #[error("the model cannot be given this transcript: {detail}")]
     Untellable {
         /// What is wrong with it.
         detail: String,

@@ -18,7 +18,7 @@ use haft::{PrivateFiles, Workdir};
 use project::{Part, Project};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -79,8 +79,12 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
             return Err(error).with_context(|| UsageError(message));
         }
     };
-    file.write_all(text.as_bytes())
-        .with_context(|| format!("cannot write `{shown}`; make room for it, or give `--print`"))?;
+    if let Err(error) = file.write_all(text.as_bytes()) {
+        // A part of it would be in the way of the next attempt.
+        let _ = fs::remove_file(workdir.root_path().join(POLICY_FILE));
+        return Err(error)
+            .with_context(|| format!("cannot write `{shown}`; make room for it, or give `--print`"));
+    }
     let mut written = InitReport { written: true, ..InitReport::nothing(shown, text).of(&project) };
     if options.json {
         written.trusted = trust(&workdir, &written.text);
@@ -149,7 +153,11 @@ fn trust(workdir: &Workdir, text: &str) -> bool {
         setup.trust_store()?.trust(&file)
     });
     let Err(error) = trusted else { return true };
-    crate::exit::note(error.context("it only takes away before you say `haft policy trust`").as_ref());
+    crate::exit::note(
+        error
+            .context("the policy file is not trusted yet, so that it only forbids; run `haft policy trust`")
+            .as_ref(),
+    );
     false
 }
 
@@ -209,11 +217,11 @@ pub(crate) fn for_each_kind_of_project(mut each: impl FnMut(&str, &str)) {
     let mut written =
         |name: &str, directory: &Path| each(name, &written::for_project(&Project::of(directory)));
     written("nothing", all.path());
-    std::fs::create_dir(all.path().join(".git")).unwrap();
+    fs::create_dir(all.path().join(".git")).unwrap();
     for (name, file, text) in kinds {
         let one = tempfile::tempdir().unwrap();
-        std::fs::write(one.path().join(file), text).unwrap();
-        std::fs::write(all.path().join(file), text).unwrap();
+        fs::write(one.path().join(file), text).unwrap();
+        fs::write(all.path().join(file), text).unwrap();
         written(name, one.path());
     }
     written("all", all.path());

@@ -182,10 +182,9 @@ async fn set_up(with: SetUp<'_>, stands: RunState, options: &ResumeOptions) -> R
             goes_on(&settings.model.to_string());
             Ok(set_up)
         }
-        What::Serve { .. } | What::Call { .. } => anyhow::bail!(
-            "the run `{0}` is a single call, not a run of an agent; go on with `haft resume {0}`",
-            with.keeper.run()
-        ),
+        What::Serve { .. } | What::Call { .. } => {
+            anyhow::bail!("the run `{}` is of single calls, and no model goes on with it", with.keeper.run())
+        }
     }
 }
 

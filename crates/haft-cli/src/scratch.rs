@@ -21,7 +21,7 @@ pub(crate) fn copy(project: &Path) -> Result<TempDir> {
         .context("cannot make a directory for the scratch copy")?;
     copy_tree(project, scratch.path(), MOST_LEVELS).with_context(|| {
         UsageError(format!(
-            "cannot copy the project `{}`; correct what is said, or play in it with `--workdir`",
+            "cannot copy the project `{}`; put right what the cause says, or play in it with `--workdir`",
             project.display()
         ))
     })?;

@@ -45,7 +45,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     // Who called what is recorded from the first call on; without a place for it calls cannot wait either.
     if let Err(error) = state.store() {
         crate::exit::note(
-            error.context("nothing is recorded, and no call can wait for an approval").as_ref(),
+            error.context("what haft remembers cannot be opened, so calls are not recorded and none can wait for an approval; put right what the cause says, and start again").as_ref(),
         );
     }
     let workdir = opened_workdir::workdir(options.workdir.as_deref())?;

@@ -145,8 +145,9 @@ impl Task {
 
     /// What the command line that started it said of the policy.
     pub(crate) fn policy(&self) -> Result<PolicyOptions> {
-        let unknown =
-            || UsageError("the policy that the run was started with is not known any more".to_owned());
+        let unknown = || {
+            UsageError("this version does not know the profile or mode that the run began with; go on with the version that began it, or give it up with `haft resume RUN --drop`".to_owned())
+        };
         Ok(PolicyOptions {
             profile: self.profile.as_deref().map(str::parse).transpose().with_context(unknown)?,
             policy: self.policy.clone(),

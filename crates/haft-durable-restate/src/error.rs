@@ -18,7 +18,7 @@ use haft_core::RunId;
 /// assert!(matches!(error, Error::IdentityKey { .. }));
 /// assert_eq!(
 ///     error.to_string(),
-///     "the key by which requests of Restate are known is none; write the one that it says when it starts"
+///     "this is not a public key of Restate; write the one that Restate prints when it starts"
 /// );
 /// # Ok(())
 /// # }
@@ -43,9 +43,7 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The key by which requests of the engine are known is none.
-    #[error(
-        "the key by which requests of Restate are known is none; write the one that it says when it starts"
-    )]
+    #[error("this is not a public key of Restate; write the one that Restate prints when it starts")]
     IdentityKey {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,

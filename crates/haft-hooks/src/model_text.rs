@@ -19,12 +19,7 @@ pub(crate) fn denied(stderr: &str) -> String {
 pub(crate) fn refused(status: ReplyStatus, stderr: &str) -> String {
     let result = result_of(status);
     match reason(stderr) {
-        Some(reason) => {
-            let reason = reason.trim_end_matches('.');
-            format!(
-                "{result} was refused: {reason}; do not repeat the call, find another way or ask the user"
-            )
-        }
+        Some(reason) => format!("{result} was refused: {reason}"),
         None => {
             format!("{result} was refused, and no reason was given; do not repeat the call: ask the user")
         }

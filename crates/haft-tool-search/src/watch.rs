@@ -1,3 +1,9 @@
+#[cfg(test)]
+mod hook;
+
+#[cfg(test)]
+pub(crate) use hook::Hook;
+
 use crate::start::{denies_way_to, is_denied};
 use haft_core::ToolError;
 use haft_tools_core::{Access, CallContext};
@@ -211,35 +217,6 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
         Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
         // Only a runtime that is shutting down gives the task up.
         Err(_) => Err(Cancelled.into()),
-    }
-}
-
-/// Is for tests: it calls `act` with the number of files or entries looked at, and wants to stop when it has given back `true`.
-#[cfg(test)]
-pub(crate) struct Hook<F> {
-    act: F,
-    stop: AtomicBool,
-}
-
-#[cfg(test)]
-impl<F: Fn(u64) -> bool> Hook<F> {
-    pub(crate) fn new(act: F) -> Self {
-        Self { act, stop: AtomicBool::new(false) }
-    }
-}
-
-#[cfg(test)]
-impl<F: Fn(u64) -> bool + Sync> Watch for Hook<F> {
-    fn is_cancelled(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    fn is_out_of_time(&self) -> bool {
-        false
-    }
-
-    fn looked_at(&self, files: u64) {
-        self.stop.store((self.act)(files), Ordering::Relaxed);
     }
 }
 

@@ -157,7 +157,11 @@ impl Action for Script {
                         Some(Ok(Adopted { job })) => return Ok(yielded(text, &job)),
                         // There is no room for one more job, so it is waited for.
                         Some(Err(given_back)) => running = *given_back,
-                        None => return Err(ToolError::failed("the call cannot go on; run it again")),
+                        None => {
+                            return Err(ToolError::failed(
+                                "the script was stopped before its end; see what it has done before you run it again",
+                            ));
+                        }
                     }
                     yields = None;
                 }

@@ -38,38 +38,64 @@ struct Kept {
 /// Is a file that goes with the last who reads it, and is open as long as something is written.
 #[derive(Debug)]
 struct Spill {
-    file: Mutex<Option<Arc<File>>>,
+    file: Mutex<Held>,
     path: TempPath,
-    /// The device and number of the file.
-    identity: (u64, u64),
     share: Share,
 }
 
+#[derive(Debug)]
+enum Held {
+    Open(Arc<File>),
+    /// What it was when nothing more came.
+    Closed(Identity),
+}
+
+/// Tells a file from another that has its name: its device and number, its length, and when it was changed last.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity([u64; 3], [i64; 2]);
+
+impl Identity {
+    fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let changed = [metadata.mtime(), metadata.mtime_nsec()];
+        Ok(Self([metadata.dev(), metadata.ino(), metadata.len()], changed))
+    }
+}
+
 impl Spill {
-    fn new(file: NamedTempFile, share: Share) -> io::Result<Self> {
+    fn new(file: NamedTempFile, share: Share) -> Self {
         let (file, path) = file.into_parts();
-        let identity = identity(&file)?;
-        Ok(Self { file: Mutex::new(Some(Arc::new(file))), path, identity, share })
+        Self { file: Mutex::new(Held::Open(Arc::new(file))), path, share }
     }
 
     fn write(&self, text: &[u8]) -> io::Result<()> {
-        let file = self.lock().clone().ok_or(io::ErrorKind::BrokenPipe)?;
-        (&*file).write_all(text)
+        match &*self.lock() {
+            Held::Open(file) => (&**file).write_all(text),
+            Held::Closed(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
     }
 
     /// Lets go of the file, which is opened again by whoever reads it.
     fn close(&self) {
-        *self.lock() = None;
+        let mut held = self.lock();
+        // What cannot be told from others stays open.
+        if let Held::Open(file) = &*held
+            && let Ok(identity) = Identity::of(file)
+        {
+            *held = Held::Closed(identity);
+        }
     }
 
-    /// Gives the file that was written, and none that stands in its place.
+    /// Gives the file that was written, and not one that stands in its place.
     fn open(&self) -> io::Result<Arc<File>> {
-        if let Some(file) = &*self.lock() {
-            return Ok(Arc::clone(file));
-        }
+        let held = self.lock();
+        let identity = match &*held {
+            Held::Open(file) => return Ok(Arc::clone(file)),
+            Held::Closed(identity) => identity,
+        };
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&self.path)?;
-        if identity(&file)? == self.identity {
+        if Identity::of(&file)? == *identity {
             Ok(Arc::new(file))
         } else {
             Err(io::Error::other("another file has taken its place"))
@@ -77,14 +103,9 @@ impl Spill {
     }
 
     /// Nothing panics while the lock is held, so what it guards is whole.
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<File>>> {
+    fn lock(&self) -> MutexGuard<'_, Held> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn identity(file: &File) -> io::Result<(u64, u64)> {
-    let metadata = file.metadata()?;
-    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// Says how much a transcript has.
@@ -133,7 +154,7 @@ impl Transcript {
             }
             let (file, share) = self.disk.file()?;
             share.take(kept.memory.len() as u64)?;
-            let spill = Spill::new(file, share)?;
+            let spill = Spill::new(file, share);
             spill.write(&kept.memory)?;
             kept.memory = Vec::new();
             kept.file = Some(Arc::new(spill));

@@ -15,7 +15,6 @@ mod resolve;
 mod resumption;
 mod run;
 mod schedule;
-
 mod shape;
 mod span;
 mod validate;

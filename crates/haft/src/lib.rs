@@ -6,17 +6,18 @@
 //! the executor.
 //!
 //! A [`ToolRegistry`] holds tools, a [`Policy`] says what they may do, a [`LocalExecutor`] makes the calls of a [`Batch`] under it
-//! and gives a [`ToolReply`] for each. The other parts go into these four:
+//! and gives a [`ToolReply`] for each. All else goes into these:
 //!
 //! | feature | module | brings |
 //! |---|---|---|
 //! | `tools`: `fs`, `search`, `shell` | `fs`, `search`, `shell`, `workdir` | tools over a directory that cannot be left |
-//! | `web` | `web`, `http` | pages and searches |
+//! | `web` | `web`, `http` | pages and searches; the guarded client that asks |
 //! | `mcp-client`, `mcp-server` | `mcp` | tools of MCP servers; a registry for any MCP client |
 //! | `openapi` | `openapi` | tools of APIs that a document describes |
 //! | `macros` | `#[haft::tool]` | a tool of an async function |
-//! | `policy`, `hooks` | `policy`, `hooks` | policy files; programs that look at calls |
-//! | `agent`, `subagents`, `providers` | `agent`, `model`, `subagents`, `providers` | the loop, agents below it, models of services |
+//! | `policy`, `hooks` | `policy`, `hooks`, `process` | policy files; programs that look at calls |
+//! | `model`, `anthropic`, `openai`, `genai` | `model`, `providers` | what a model is, and models of services |
+//! | `agent`, `subagents` | `agent`, `subagents` | the loop, and agents below it |
 //! | `store`, `changes`, `postgres` | `store` | what outlives the process |
 //! | `durable`, `durable-restate` | `durable`, `durable_restate` | calls that outlive whatever makes them |
 //!

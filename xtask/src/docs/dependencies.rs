@@ -1,4 +1,4 @@
-//! What the crates need of others, what for, and what of it is there twice.
+//! What the crates need of others, what for, and what of it is there in several versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,17 +22,17 @@ pub(super) fn page(graph: &Graph, manifest: &str) -> anyhow::Result<String> {
         if own.contains(name) {
             continue;
         }
-        let of = |is_dev: bool| {
-            let needs = graph.packages.iter().filter(|package| {
-                package
-                    .dependencies
-                    .iter()
-                    .any(|needed| needed.name == name && (needed.kind == Kind::Dev) == is_dev)
+        let needed_as = |is_wanted: fn(Kind) -> bool| {
+            let needs = graph.packages.iter().filter(move |package| {
+                package.dependencies.iter().any(|needed| needed.name == name && is_wanted(needed.kind))
             });
-            needs.map(|package| package.name.trim_start_matches("haft-")).collect::<Vec<_>>()
+            needs
+                .filter(|package| !package.is_under("examples"))
+                .map(|package| package.name.trim_start_matches("haft-"))
         };
-        let (by, in_tests) = (of(false), of(true));
-        let in_tests: Vec<_> = in_tests.into_iter().filter(|name| !by.contains(name)).collect();
+        let by: Vec<_> = needed_as(|kind| kind != Kind::Dev).collect();
+        let in_tests: Vec<_> =
+            needed_as(|kind| kind == Kind::Dev).filter(|name| !by.contains(name)).collect();
         if dependency.comment.is_empty() {
             problems.push(format!("Cargo.toml: `{name}` has no comment above it that says what it is for"));
         }
@@ -43,16 +43,16 @@ pub(super) fn page(graph: &Graph, manifest: &str) -> anyhow::Result<String> {
             page,
             "| `{name}` | {} | {} | {} |",
             cell(&dependency.comment),
-            by.join(", "),
+            several(&by),
             several(&in_tests)
         );
     }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
     page.push_str(
-        "\n## In two versions\n\nWhat a program can have twice with all features on, on some system, and who needs the older one.\n\n\
-         | crate | versions | the older is needed by |\n| --- | --- | --- |\n",
+        "\n## In several versions\n\nWhat is compiled in several versions with all features on, on some system, and who needs the older ones.\n\n\
+         | crate | versions | the older are needed by |\n| --- | --- | --- |\n",
     );
-    for (name, versions) in twice(graph) {
+    for (name, versions) in in_several(graph) {
         let older: BTreeSet<_> = versions.values().rev().skip(1).flatten().copied().collect();
         let newest_last: Vec<_> = versions.into_keys().map(|version| version.text).collect();
         let _ = writeln!(
@@ -67,7 +67,7 @@ pub(super) fn page(graph: &Graph, manifest: &str) -> anyhow::Result<String> {
 
 /// Names a few, and counts many.
 fn several(names: &[&str]) -> String {
-    if names.len() > 5 { format!("{} crates", names.len()) } else { names.join(", ") }
+    if names.len() > 6 { format!("{} crates", names.len()) } else { names.join(", ") }
 }
 
 /// A version, ordered by its numbers.
@@ -85,7 +85,7 @@ impl<'g> Version<'g> {
 }
 
 /// Gives what is resolved in several versions below the crates that are published, and who needs each.
-fn twice(graph: &Graph) -> BTreeMap<&str, BTreeMap<Version<'_>, BTreeSet<&str>>> {
+fn in_several(graph: &Graph) -> BTreeMap<&str, BTreeMap<Version<'_>, BTreeSet<&str>>> {
     let mut to_visit: Vec<&str> = graph
         .packages
         .iter()
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_each_is_for_and_what_is_there_twice() {
+    fn says_what_each_is_for_and_what_is_there_in_several_versions() {
         let manifest = "[workspace.dependencies]\nhaft-own = { path = \"x\" }\n# Sees | all.\nseen = \"0.10\"\n# Tries.\ntried = \"1\"\n";
         let page = page(&graph(), manifest).unwrap();
         assert!(

@@ -20,7 +20,7 @@ use crate::metadata::Graph;
 const OTHER_WORDS: [(&str, &str); 7] = [
     ("exists already", "already exists"),
     ("folder", "directory"),
-    ("mend ", "correct"),
+    ("mend", "correct"),
     ("look what", "look at what"),
     ("failed to", "cannot"),
     ("unable to", "cannot"),
@@ -33,7 +33,8 @@ pub(super) fn page(root: &Path, graph: &Graph) -> anyhow::Result<(String, Vec<St
                     <!-- Written by `cargo xtask docs` from the sources. -->\n\n\
                     What people and models are told when something is not as they want it, by the crate that says it. A part in braces is \
                     put in when it is said. *Model* is the text that a model reads; a *host* reads errors of the libraries; a *person* reads \
-                    what the command says. A failure is told as what is wrong, then `;` and the next step.\n"
+                    what the command says. A failure is told as what is wrong and, where there is one, the next step behind a `;`. What is put together \
+                    from parts, and what the command prints when all is well, is not here.\n"
         .to_owned();
     let mut problems = Vec::new();
     for package in graph.packages.iter().filter(|package| package.is_under("crates")) {
@@ -62,8 +63,9 @@ pub(super) fn page(root: &Path, graph: &Graph) -> anyhow::Result<(String, Vec<St
 fn faults(file: &str, message: &Message) -> Vec<String> {
     let text = &message.text;
     let mut faults = Vec::new();
-    let words = OTHER_WORDS.iter().filter(|(word, _)| text.contains(word));
-    faults.extend(words.map(|(word, other)| format!("write \"{other}\" for \"{}\"", word.trim())));
+    let spaced = format!(" {} ", text.replace(|other: char| !other.is_alphanumeric() && other != '\'', " "));
+    let words = OTHER_WORDS.iter().filter(|(word, _)| spaced.contains(&format!(" {word} ")));
+    faults.extend(words.map(|(word, other)| format!("write \"{other}\" for \"{word}\"")));
     if message.reader == Reader::Host {
         if text.starts_with(|first: char| first.is_ascii_uppercase()) && !is_name(text) {
             faults.push("begin with a small letter".to_owned());
@@ -92,7 +94,8 @@ fn sources(root: &Path, directory: &str) -> anyhow::Result<Vec<String>> {
         let entry = entry.with_context(|| format!("cannot list {directory}"))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{directory}/{name}");
-        let is_of_tests = ["tests", "tests.rs", "fixture.rs", "fake.rs"].contains(&name.as_str());
+        let is_of_tests =
+            ["tests", "tests.rs", "fixture.rs", "fake.rs", "conformance"].contains(&name.as_str());
         if is_of_tests {
             continue;
         }

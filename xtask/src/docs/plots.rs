@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, ensure};
 use plotters::prelude::{
     BLACK, ChartBuilder, Circle, Cross, EmptyElement, IntoDrawingArea as _, IntoLogRange as _, LineSeries,
     PathElement, PointSeries, RGBColor, SVGBackend, SeriesLabelPosition, TriangleMarker, WHITE,
@@ -85,6 +85,7 @@ pub(super) fn all(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
         .iter()
         .map(|plot| {
             let series = series(&points, plot.name)?;
+            ensure!(!series.is_empty(), "{POINTS} has no points of `{}`", plot.name);
             let drawn = draw(plot, &series).with_context(|| format!("cannot draw `{}`", plot.name))?;
             Ok((format!("docs/performance/{}.svg", plot.name), drawn))
         })
@@ -98,6 +99,7 @@ fn series(points: &str, plot: &str) -> anyhow::Result<Vec<Series>> {
         let mut fields = text.split(',');
         let mut next = || fields.next().with_context(wrong);
         let (of, name, x, y) = (next()?, next()?, next()?, next()?);
+        ensure!(fields.next().is_none() && PLOTS.iter().any(|plot| plot.name == of), wrong());
         let point = (x.parse().with_context(wrong)?, y.parse().with_context(wrong)?);
         if of != plot {
             continue;
@@ -123,15 +125,13 @@ fn draw(plot: &Plot, all: &[Series]) -> anyhow::Result<String> {
     let (xs, ys) = (around(points.clone().map(|point| point.0)), around(points.map(|point| point.1)));
     {
         let area = SVGBackend::with_string(&mut drawn, SIZE).into_drawing_area();
-        let failed = |error: &dyn std::fmt::Display| anyhow!("{error}");
-        area.fill(&WHITE).map_err(|error| failed(&error))?;
+        area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
             .caption(plot.title, ("sans-serif", 18).into_font())
             .margin(12)
             .x_label_area_size(42)
             .y_label_area_size(64)
-            .build_cartesian_2d(xs.log_scale(), ys.log_scale())
-            .map_err(|error| failed(&error))?;
+            .build_cartesian_2d(xs.log_scale(), ys.log_scale())?;
         chart
             .configure_mesh()
             .x_desc(plot.x)
@@ -139,14 +139,12 @@ fn draw(plot: &Plot, all: &[Series]) -> anyhow::Result<String> {
             .x_label_formatter(&|x| short(*x))
             .y_label_formatter(&|y| short(*y))
             .light_line_style(WHITE)
-            .draw()
-            .map_err(|error| failed(&error))?;
+            .draw()?;
         for (index, series) in all.iter().enumerate() {
             let colour = COLOURS[index % COLOURS.len()];
             let line = LineSeries::new(series.points.iter().copied(), colour.stroke_width(2));
             chart
-                .draw_series(line)
-                .map_err(|error| failed(&error))?
+                .draw_series(line)?
                 .label(series.name.clone())
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
             let at = series.points.iter().copied();
@@ -165,16 +163,15 @@ fn draw(plot: &Plot, all: &[Series]) -> anyhow::Result<String> {
                     EmptyElement::at(at) + Circle::new((0, 0), size, colour.stroke_width(2))
                 })),
             };
-            marks.map_err(|error| failed(&error))?;
+            marks?;
         }
         chart
             .configure_series_labels()
             .position(plot.names.clone())
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
-            .draw()
-            .map_err(|error| failed(&error))?;
-        area.present().map_err(|error| failed(&error))?;
+            .draw()?;
+        area.present()?;
     }
     Ok(drawn)
 }

@@ -2,8 +2,7 @@
 
 use super::driving::Run;
 use crate::{CompactError, RunEvent, Told};
-use haft_core::EventKind;
-use haft_core::with_causes;
+use haft_core::{EventKind, with_causes};
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::future::FutureExt as _;

@@ -109,9 +109,9 @@ fn a_run_begins_with_what_was_said_in_another_if_that_is_whole() {
         |messages: &[Arc<Message>]| RunState::from_transcript(messages.to_vec()).unwrap_err().to_string();
     let said = [refused(&whole[..2]), refused(&whole[2..]), refused(&[whole[0].clone(), whole[4].clone()])];
     expect![[r"
-        the transcript cannot be told so: the calls of the last message have no replies
-        the transcript cannot be told so: the view begins with replies to calls that are not in it
-        the transcript cannot be told so: the message 0 of the view has other calls than those that follow it answer"]].assert_eq(&said.join("\n"));
+        the model cannot be given this transcript: the calls of the last message have no replies
+        the model cannot be given this transcript: the view begins with replies to calls that are not in it
+        the model cannot be given this transcript: the message 0 of the view has other calls than those that follow it answer"]].assert_eq(&said.join("\n"));
 }
 
 #[test]

@@ -341,7 +341,7 @@ impl Conversation {
 
 /// Says that a run is none that a person can talk to.
 fn no_chat(run: &RunId) -> anyhow::Error {
-    anyhow::anyhow!("the run `{run}` is a single call, not a chat; go on with `haft resume {run}`")
+    anyhow::anyhow!("the run `{run}` is not a chat; `haft resume {run}` goes on with it")
 }
 
 fn agent_run<'a>(work: &'a mut Work, run: &RunId) -> Result<&'a mut AgentRun> {

@@ -47,7 +47,9 @@ pub(crate) async fn answer(engine: &EngineUrl, entry: &KeptCall, approval: &Appr
         );
         return Err(UsageError(message).into());
     };
-    let (pool, _) = CallCourse::parse_id(id).with_context(|| format!("no engine calls anything `{id}`"))?;
+    let (pool, _) = CallCourse::parse_id(id).with_context(|| {
+        format!("`{id}` is not the id of a call that an engine keeps; take one from `haft approvals list`")
+    })?;
     let executor = RestateExecutor::new(engine.url(), client(engine)?, Routes::to(pool))?.patience(PATIENCE);
     match executor.decide(pending, approval.clone()).await {
         Ok(()) => Ok(true),

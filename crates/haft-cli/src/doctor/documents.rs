@@ -40,7 +40,7 @@ pub(super) async fn look(workdir: Workdir, connecting: Option<Duration>) -> Vec<
             Ok(Ok(Err(error))) => Finding::of_error(about, &error)
                 .next(format!("correct `[openapi.{name}]` of `haft.toml`, or the document")),
             Ok(Err(_)) => {
-                let text = format!("it cannot be read within {} s", time.as_secs());
+                let text = format!("it was not read within {} s", time.as_secs());
                 Finding::error(about, text).next("see whether its host or its disk answers, then try again")
             }
             Err(_) => Finding::error(about, "reading it failed, which is a fault of haft's own")

@@ -49,12 +49,12 @@ fn confined(mode: SandboxMode, lacks: &[SandboxLack]) -> Finding {
         (SandboxMode::Require, false) => {
             told(Finding::error("sandbox", "it is required, and cannot be had here, so no command runs"))
                 .next(
-                    "correct what is said, or write `mode = \"prefer\"` in `[sandbox]` to do with what there is",
+                    "provide what is missing, or write `mode = \"prefer\"` in `[sandbox]` to do with what there is",
                 )
         }
         (_, false) => told(Finding::warning("sandbox", "it is preferred, and weaker here than it can be"))
             .next(
-                "correct what is said, or write `mode = \"require\"` in `[sandbox]` to run nothing without it",
+                "provide what is missing, or write `mode = \"require\"` in `[sandbox]` to run nothing without it",
             ),
     }
 }

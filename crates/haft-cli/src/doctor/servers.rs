@@ -95,7 +95,7 @@ fn stands(status: &ServerStatus, time: Duration) -> Vec<Finding> {
                 .next(format!("give more time with `--connect-time`, and see `haft mcp logs {name}`"))
         }
         _ => because(Finding::error(about.clone(), "it cannot be started"))
-            .next(format!("correct what is said; `haft mcp status {name}` tries again")),
+            .next(format!("put right what the cause says; `haft mcp status {name}` tries again")),
     }];
     findings.extend(status.notices.iter().take(MOST_LINES).map(|notice| {
         Finding::warning(about.clone(), notice.to_string()).next(format!("see `haft mcp accept {name}`"))

@@ -93,7 +93,7 @@ fn unusable(about: &str, error: &OpenError) -> Finding {
     let finding = Finding::error(about, error.to_string());
     let causes = std::iter::successors(error.source(), |cause| Error::source(*cause));
     let finding = causes.fold(finding, |finding, cause| finding.because(cause.to_string()));
-    finding.next("correct what is said, or set HAFT_STATE to the absolute path of another file")
+    finding.next("put right what the cause says, or set HAFT_STATE to the absolute path of another file")
 }
 
 /// Says what in it waits for a person.

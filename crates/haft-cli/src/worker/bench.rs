@@ -33,7 +33,7 @@ impl WorkerBench {
         // Who called what is recorded from the first call on.
         if let Err(error) = state.store() {
             note(
-                error.context("nothing is recorded, and nothing that is approved can be remembered").as_ref(),
+                error.context("what haft remembers cannot be opened, so calls are not recorded and nothing that is approved is remembered; put right what the cause says, and start again").as_ref(),
             );
         }
         let given = options.workdir.as_deref();

@@ -140,46 +140,46 @@ document = "https://api.example.com/openapi.yaml"
         &tree,
         &[],
         expect![[r#"
-        ok       configuration   `$XDG_CONFIG_HOME/haft/haft.toml` and `haft.toml`
-        note     configuration   haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
-        ok       workdir         TREE/work
-        error    model           `local/m` cannot be asked: `LOCAL_KEY` is not set
-                                 next: set LOCAL_KEY to its key where haft is started
-        warning  provider local  there is no key for it: `LOCAL_KEY` is not set
-                                 next: set LOCAL_KEY where haft is started, if its models are to be asked
-        error    provider open   cannot use the base URL: what is said to the model, and the key, would go over `http` for all to read; write `https`, or ask a service on this machine
-                                 next: correct `base_url` in `[providers.open]`
-        note     mcp theirs      it is of `haft.toml` of the workspace, which is not trusted, and is not started
-                                 next: look at the file, then run `haft policy trust`
-        note     mcp quiet       it is disabled
-        ok       mcp docs        a service, not asked
-                                 next: `haft doctor --connect` asks it
-        error    mcp gone        there is no program `no-such-program-anywhere` in PATH
-                                 next: install it, or write its path; PATH must name its directory by an absolute path
-        error    mcp node        there is no program `/nowhere/npx`
-                                 next: correct `command`, or put the program there
-        error    mcp socket      there is no socket `/nowhere/index.sock`
-                                 next: start the program that listens there
-        note     openapi far     it is in the network, and was not asked for
-                                 next: `haft doctor --connect` asks for it
-        error    openapi gone    cannot read `TREE/config/haft/gone.yaml`
-                                 because: No such file or directory (os error 2)
-                                 next: correct `[openapi.gone]` of `haft.toml`, or the document
-        error    state           cannot open the database `TREE/state/haft/haft.db`
-                                 because: the file is damaged, or no database; move it away, and restore it or begin anew
-                                 because: file is not a database
-                                 because: Error code 26: file is not a database
-                                 next: correct what is said, or set HAFT_STATE to the absolute path of another file
-        error    files           `$XDG_CONFIG_HOME/haft/haft.toml` can be written by others, who can decide by it
-                                 next: run `chmod go-w $XDG_CONFIG_HOME/haft/haft.toml`
-        warning  files           `TREE/state/haft` can be looked into by others
-                                 next: run `chmod go-rwx TREE/state/haft`
-        error    files           `TREE/state/haft/mcp-logins/one.json` can be read by others, so it is not used
-                                 next: run `chmod go-rwx TREE/state/haft/mcp-logins/one.json`
+            ok       configuration   `$XDG_CONFIG_HOME/haft/haft.toml` and `haft.toml`
+            note     configuration   haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+            ok       workdir         TREE/work
+            error    model           `local/m` cannot be asked: `LOCAL_KEY` is not set
+                                     next: set LOCAL_KEY to its key where haft is started
+            warning  provider local  there is no key for it: `LOCAL_KEY` is not set
+                                     next: set LOCAL_KEY where haft is started, if its models are to be asked
+            error    provider open   cannot use the base URL: what is said to the model, and the key, would go over `http` for all to read; write `https`, or ask a service on this machine
+                                     next: correct `base_url` in `[providers.open]`
+            note     mcp theirs      it is of `haft.toml` of the workspace, which is not trusted, and is not started
+                                     next: look at the file, then run `haft policy trust`
+            note     mcp quiet       it is disabled
+            ok       mcp docs        a service, not asked
+                                     next: `haft doctor --connect` asks it
+            error    mcp gone        there is no program `no-such-program-anywhere` in PATH
+                                     next: install it, or write its path; PATH must name its directory by an absolute path
+            error    mcp node        there is no program `/nowhere/npx`
+                                     next: correct `command`, or put the program there
+            error    mcp socket      there is no socket `/nowhere/index.sock`
+                                     next: start the program that listens there
+            note     openapi far     it is in the network, and was not asked for
+                                     next: `haft doctor --connect` asks for it
+            error    openapi gone    cannot read `TREE/config/haft/gone.yaml`
+                                     because: No such file or directory (os error 2)
+                                     next: correct `[openapi.gone]` of `haft.toml`, or the document
+            error    state           cannot open the database `TREE/state/haft/haft.db`
+                                     because: the file is damaged, or no database; move it away, and restore it or begin anew
+                                     because: file is not a database
+                                     because: Error code 26: file is not a database
+                                     next: put right what the cause says, or set HAFT_STATE to the absolute path of another file
+            error    files           `$XDG_CONFIG_HOME/haft/haft.toml` can be written by others, who can decide by it
+                                     next: run `chmod go-w $XDG_CONFIG_HOME/haft/haft.toml`
+            warning  files           `TREE/state/haft` can be looked into by others
+                                     next: run `chmod go-rwx TREE/state/haft`
+            error    files           `TREE/state/haft/mcp-logins/one.json` can be read by others, so it is not used
+                                     next: run `chmod go-rwx TREE/state/haft/mcp-logins/one.json`
 
-        9 errors, 2 warnings.
-        exit 1
-    "#]],
+            9 errors, 2 warnings.
+            exit 1
+        "#]],
     );
     let mut after = BTreeMap::new();
     everything(tree.path(), &mut after);
@@ -319,21 +319,21 @@ args = ["-c", "touch started; exec sleep 600"]
         &tree,
         &["--connect", "--connect-time", "2"],
         expect![[r#"
-        ok       configuration  `$XDG_CONFIG_HOME/haft/haft.toml`
-        ok       workdir        TREE/work
-        ok       model          no model is named, and only `haft agent` needs one; `OPENAI_API_KEY` is set
-        error    mcp ends       it cannot be started
-                                because: the server ended before it had answered: it exited with code 3; it last wrote: out of order
-                                because: it said: out of order
-                                next: correct what is said; `haft mcp status ends` tries again
-        error    mcp hangs      it did not answer within 2 s
-                                next: give more time with `--connect-time`, and see `haft mcp logs hangs`
-        ok       state          nothing is remembered yet; it will be in `TREE/state/haft/haft.db`
-        ok       files          nobody else can write what is configured or remembered
+            ok       configuration  `$XDG_CONFIG_HOME/haft/haft.toml`
+            ok       workdir        TREE/work
+            ok       model          no model is named, and only `haft agent` needs one; `OPENAI_API_KEY` is set
+            error    mcp ends       it cannot be started
+                                    because: the server ended before it had answered: it exited with code 3; it last wrote: out of order
+                                    because: it said: out of order
+                                    next: put right what the cause says; `haft mcp status ends` tries again
+            error    mcp hangs      it did not answer within 2 s
+                                    next: give more time with `--connect-time`, and see `haft mcp logs hangs`
+            ok       state          nothing is remembered yet; it will be in `TREE/state/haft/haft.db`
+            ok       files          nobody else can write what is configured or remembered
 
-        2 errors, 0 warnings.
-        exit 1
-    "#]],
+            2 errors, 0 warnings.
+            exit 1
+        "#]],
     );
     assert!(start.elapsed().as_secs() < 60, "it took {:?}", start.elapsed());
     assert!(tree.path().join("work/started").exists());

@@ -14,6 +14,7 @@ mod config;
 mod console;
 mod delegating;
 mod doctor;
+#[cfg(target_os = "linux")]
 mod enduring;
 mod gateway;
 mod hiding;

@@ -357,7 +357,7 @@ fn a_login_is_for_a_service_that_takes_one() {
     user.write("{ \"mcpServers\": { \"gone\": { \"command\": \"/nonexistent/server\" }, \"docs\": { \"url\": \"http://127.0.0.1:1/\" } } }");
     assert!(user.command(&["mcp", "trust"]).output().unwrap().status.success());
     user.check(&["mcp", "logout", "gone"], &expect![[r#"
-        stderr: error: the MCP server `gone` takes no login: only a service without a configured `Authorization` does
+        stderr: error: the MCP server `gone` needs no login: it is a program, or its `Authorization` is configured; take that out to log in
         exit 1
     "#]]);
     user.check(

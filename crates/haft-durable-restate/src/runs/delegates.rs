@@ -160,7 +160,8 @@ impl DelegateTool {
             let next = match agents.len() {
                 0 => "there are none at all; do it yourself".to_owned(),
                 1 => format!("the only agent is {names}"),
-                _ => format!("the agents are {names}"),
+                2..=20 => format!("the agents are {names}"),
+                _ => format!("among the agents are {names}"),
             };
             let shown = one_line(&task.agent, 64);
             return Err(ToolError::invalid_input(format!("there is no agent `{shown}`; {next}")));

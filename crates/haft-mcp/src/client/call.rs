@@ -5,7 +5,7 @@ mod rounds;
 mod task;
 mod watch;
 
-use crate::client::convert::{fault_error, output};
+use crate::client::convert::{begun_error, fault_error, output};
 use crate::client::listing::{Definition, TaskSupport, may_repeat};
 use crate::client::server::{Connection, NotConnected};
 use crate::client::session::Fault;
@@ -59,6 +59,9 @@ impl Call {
                 }
                 Err(Halt::Fault(fault)) => {
                     return Err(fault_error(fault, &self.tool, self.server.name()));
+                }
+                Err(Halt::Begun(fault)) => {
+                    return Err(begun_error(fault, &self.tool, self.server.name()));
                 }
             }
         }

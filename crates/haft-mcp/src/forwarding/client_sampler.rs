@@ -53,7 +53,7 @@ impl Sampler for ClientSampler {
 fn able(cx: &CallContext) -> Result<&CallingClient, ToolError> {
     let Some(client) = client(cx) else {
         return Err(ToolError::failed(
-            "no client made the call, so that none can take the turn; go on without it",
+            "this call came from no client, so there is no model to ask; go on without it",
         ));
     };
     client.caller().can.sampling.then_some(client).ok_or_else(|| lacks(Ability::Sampling))

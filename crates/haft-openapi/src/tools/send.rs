@@ -167,9 +167,13 @@ pub(crate) fn unanswered(error: Error, tool: &Inner) -> ToolError {
         Error::Interrupted { .. } => {
             ToolError::unavailable(format!("the reply to `{name}` broke off; {done}"))
         }
-        _ => ToolError::failed(format!(
-            "`{name}` cannot be called now; see what has been done, and go on without it"
-        )),
+        Error::Stalled { .. } | Error::Late { .. } => {
+            ToolError::unavailable(format!("the reply to `{name}` did not come whole; {done}"))
+        }
+        Error::Url(_) | Error::Authorities { .. } | Error::Setup { .. } => {
+            ToolError::failed(format!("`{name}` cannot be called; nothing was sent, go on without it"))
+        }
+        _ => ToolError::failed(format!("the reply to `{name}` cannot be used; {done}")),
     };
     told.with_source(error)
 }

@@ -180,8 +180,12 @@ impl House {
         let hint = match (near.is_empty(), self.agents.is_empty()) {
             (false, _) => format!("did you mean {}?", haft_tools_core::listed(near, "or")),
             (true, false) => {
-                let verb = if self.agents.len() == 1 { "the only agent is" } else { "the agents are" };
-                format!("{verb} {}", haft_tools_core::listed(names().take(20), "and"))
+                let those = match self.agents.len() {
+                    1 => "the only agent is",
+                    2..=20 => "the agents are",
+                    _ => "among the agents are",
+                };
+                format!("{those} {}", haft_tools_core::listed(names().take(20), "and"))
             }
             (true, true) => "there are none at all; do it yourself".to_owned(),
         };

@@ -6,8 +6,7 @@ use crate::{
     AgentSpec, ChildResult, Isolation, KeptChanges, Workplace, WorkplaceError, Workplaces, take_changes,
     take_up_changes,
 };
-use haft_core::RunId;
-use haft_core::with_causes;
+use haft_core::{RunId, with_causes};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -200,7 +200,9 @@ impl Action for Start {
             return Err(waits);
         }
         if cx.cancellation().is_cancelled() {
-            return Err(ToolError::cancelled("the agents were cancelled before they were done"));
+            return Err(ToolError::cancelled(
+                "the agents were cancelled before they were done; see with `list_agents` how far each got before you delegate again",
+            ));
         }
         house.tell(&records, &caller.told_by()).await;
         reply(&records)

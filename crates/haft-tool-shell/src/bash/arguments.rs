@@ -141,7 +141,7 @@ impl Arguments {
             let (rows, columns) = (self.rows, self.columns);
             if rows.get() > MOST_ROWS || columns.get() > MOST_COLUMNS {
                 return Err(ToolError::invalid_input(format!(
-                    "a terminal has {MOST_ROWS} `rows` and {MOST_COLUMNS} `columns` at most"
+                    "a terminal has {MOST_ROWS} `rows` and {MOST_COLUMNS} `columns` at most; give fewer"
                 )));
             }
             return Ok(running::Input::Terminal(ScreenSize { rows, columns }));
@@ -153,7 +153,7 @@ impl Arguments {
             return Ok(running::Input::Open);
         }
         Err(ToolError::invalid_input(
-            "`input` is all that is read, and with `stdin` more can be written; give one of them",
+            "`input` is given once, and `stdin` stays open for `job_write`; give one of them",
         ))
     }
 }

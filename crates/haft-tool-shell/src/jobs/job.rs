@@ -235,7 +235,14 @@ impl Job {
         });
         let read = read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
         let (bytes, extent) = read.map_err(|error| {
-            ToolError::retry("what the job printed cannot be read now; try once more").with_source(error)
+            let told = if self.transcript.has_ended() {
+                ToolError::unavailable(
+                    "what the job printed is lost; start it again, with its output in a file of the working directory",
+                )
+            } else {
+                ToolError::retry("what the job printed cannot be read now; try again")
+            };
+            told.with_source(error)
         })?;
         // A place within a character is moved to its end, and one that is cut is left for the next time.
         let begins = bytes.iter().take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count().min(3);

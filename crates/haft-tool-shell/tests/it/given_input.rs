@@ -227,6 +227,6 @@ fn refuses_what_is_too_long_and_what_is_read_twice() {
     let long = "x".repeat(1024 * 1024 + 1);
     expect!["`input` has 1048577 bytes, and 1048576 is the most there can be; put it into a file"]
         .assert_eq(&refused(json!({ "command": "cat", "input": long })));
-    expect!["`input` is all that is read, and with `stdin` more can be written; give one of them"]
+    expect!["`input` is given once, and `stdin` stays open for `job_write`; give one of them"]
         .assert_eq(&refused(json!({ "command": "cat", "input": "x", "stdin": true, "background": true })));
 }

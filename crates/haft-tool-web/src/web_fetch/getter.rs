@@ -102,7 +102,8 @@ impl Getter {
     async fn get_one(&self, url: &Url, most: usize) -> Result<Got, ToolError> {
         let request = Request::get(url.as_str()).header(ACCEPT, WANTED).body(());
         let request = request.map_err(|error| {
-            ToolError::invalid_input("`url` cannot be asked for; correct it").with_source(error)
+            ToolError::invalid_input("`url` cannot be fetched; write one as in `https://example.org/page`")
+                .with_source(error)
         })?;
         let cached = |headers, body| Got {
             url: url.clone(),

@@ -153,7 +153,9 @@ fn refusal(got: &Got, said: &ContentType) -> ToolError {
     let (from, code) = (shown(got.url.as_str()), got.status.as_u16());
     let reason = got.status.canonical_reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let next = match code {
-        401 | 403 | 407 => "it needs a login that there is not, or takes no programs; go on without it",
+        401 | 403 | 407 => {
+            "it needs a login, and there is none here, or it admits no programs; go on without it"
+        }
         404 | 410 => "see that the address is right, or look for another",
         429 => "wait before you ask this host again",
         408 | 425 | 500..=599 => "try again later, or go on without it",

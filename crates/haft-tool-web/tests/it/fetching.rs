@@ -188,7 +188,7 @@ async fn what_a_server_refuses_is_told_with_the_next_step() {
             "",
             "",
             expect![
-                "denied: http://127.0.0.1:PORT/ answered HTTP 403 (Forbidden); it needs a login that there is not, or takes no programs; go on without it"
+                "denied: http://127.0.0.1:PORT/ answered HTTP 403 (Forbidden); it needs a login, and there is none here, or it admits no programs; go on without it"
             ],
         ),
         (

@@ -15,10 +15,8 @@ use crate::{
     ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
-
 use haft_core::{Repair, ToolCall};
 use serde_json::Value;
-
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};

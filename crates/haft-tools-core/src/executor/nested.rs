@@ -31,7 +31,7 @@ pub(crate) async fn call_nested(caller: &CallContext, outer: &Frame, call: ToolC
         // A call made by a tool is never left to wait; were it, it would not have run.
         CallOutcome::Pending(_) | CallOutcome::Held(_) => {
             let text =
-                "this call needs an approval, which a call made by a tool cannot wait for; make it yourself";
+                "this call would have to wait, which a call made by a tool cannot; have the model make it";
             ToolReply::new(id, name, ReplyStatus::Denied, ToolOutput::text(text))
         }
     }

@@ -24,8 +24,7 @@ use tokio_util::sync::CancellationToken;
 const IN_PLACE_BYTES: usize = 1 << 20;
 
 /// Is told in place of an output that could not be shaped to its end.
-const LOST: &str = "the output of this call was lost because the program is ending; see what the call has done before you \
-                    repeat it";
+const LOST: &str = "the output of this call was lost; see what the call has done before you repeat it";
 
 /// Is what a call is answered with, bounded, and what was cut from it.
 type Shaped = (ToolOutput, Option<Truncation>);
@@ -102,7 +101,7 @@ impl Shaper<'_> {
                 }
                 Cut::new(output, &limits)
             });
-            // Only a runtime that is shutting down does not let it end.
+            // A runtime that is shutting down does not let it end.
             work.await.unwrap_or_else(|_| Cut::new(ToolOutput::text(LOST), self.limits))
         } else {
             Cut::new(output, self.limits)

@@ -21,7 +21,7 @@ impl WaitsFor {
     pub(crate) fn error(tool: &str, calls: Vec<PendingCall>) -> ToolError {
         if calls.is_empty() {
             return ToolError::failed(format!(
-                "`{tool}` ended to wait for calls below it, and named none; this is a fault of the tool, so try another way"
+                "`{tool}` said that it waits for other calls, and named none; this is a fault of the tool, so try another way"
             ));
         }
         if !can_be_kept(&calls) {

@@ -160,9 +160,9 @@ pub enum NoAnswer {
     #[error("the call was cancelled before the question was answered")]
     Cancelled,
     /// What came back is no answer to the question.
-    #[error("the answer does not fit the question: {reason}; ask again, or go on without the answer")]
+    #[error("what the user answered does not fit the question; ask again, or go on without the answer")]
     Unfit {
-        /// What is wrong with it.
+        /// What is wrong with it, for whoever answers.
         reason: String,
     },
 }

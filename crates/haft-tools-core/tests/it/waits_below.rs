@@ -234,7 +234,7 @@ async fn what_cannot_be_waited_for_is_a_fault() {
         Vec::new(),
         &expect![[r#"
             error: failed
-            `work` ended to wait for calls below it, and named none; this is a fault of the tool, so try another way"#]],
+            `work` said that it waits for other calls, and named none; this is a fault of the tool, so try another way"#]],
     )
     .await;
     let world = World::new(true);

@@ -66,7 +66,6 @@ impl Collected {
                 self.add_written(reader, &call.receiver);
             }
             Expr::Closure(closure) => self.add_written(reader, &closure.body),
-            Expr::Call(call) if last_of(&call.func).is_some_and(|(_, name)| name == "UsageError") => {}
             _ => {}
         }
     }
@@ -117,7 +116,7 @@ impl<'ast> Visit<'ast> for Collected {
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
         match last_of(&call.func) {
             Some((of, _)) if of == "ToolError" => {
-                call.args.iter().take(1).for_each(|text| self.add_written(Reader::Model, text));
+                call.args.iter().for_each(|text| self.add_written(Reader::Model, text));
             }
             Some((of, name)) if of == "Refusal" && name == "new" => {
                 call.args.iter().skip(1).for_each(|text| self.add_written(Reader::Model, text));
@@ -140,7 +139,7 @@ impl<'ast> Visit<'ast> for Collected {
     fn visit_macro(&mut self, made: &'ast Macro) {
         let name = made.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         match name.as_str() {
-            "anyhow" | "bail" => self.add_format(Reader::Person, made),
+            "anyhow" | "bail" | "ensure" => self.add_format(Reader::Person, made),
             "format" | "write" if self.is_of_model => self.add_format(Reader::Model, made),
             _ => {}
         }

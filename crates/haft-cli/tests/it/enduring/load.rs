@@ -1,6 +1,7 @@
 //! Clients of all kinds at once, who expect what they are answered.
 
-use super::UPSTREAM;
+use super::process::is_named;
+use super::{PATIENCE, UPSTREAM};
 use crate::mcp::User;
 use crate::served::{post, tool_call};
 use serde_json::{Value, json};
@@ -13,8 +14,12 @@ use std::time::{Duration, Instant};
 /// What was done so far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tally {
-    /// Calls that were answered as expected.
+    /// Calls of this program's own tools that were answered as expected.
     pub(super) done: u64,
+    /// Calls that a server behind it answered.
+    pub(super) answered: u64,
+    /// Calls of which it is told that the server behind it did not answer them.
+    pub(super) unanswered: u64,
     /// Servers behind it that were killed.
     pub(super) killed: u64,
     pub(super) approved: u64,
@@ -23,10 +28,21 @@ pub(super) struct Tally {
     pub(super) abandoned: u64,
 }
 
+impl Tally {
+    /// Tells whether there was something of each kind, but for what depends on when a server is killed.
+    pub(super) fn is_complete(&self) -> bool {
+        let Self { done, answered, unanswered: _, killed, approved, denied, abandoned } = *self;
+        [done, answered, killed, approved, denied, abandoned].into_iter().all(|count| count > 0)
+    }
+}
+
 pub(super) struct Load<'a> {
     user: &'a User,
     address: &'a str,
+    rounds: AtomicU64,
     done: AtomicU64,
+    answered: AtomicU64,
+    unanswered: AtomicU64,
     killed: AtomicU64,
     approved: AtomicU64,
     denied: AtomicU64,
@@ -56,14 +72,26 @@ type Client<'a> = fn(&Load<'a>, &mut Random, u64);
 impl<'a> Load<'a> {
     pub(super) fn new(user: &'a User, address: &'a str) -> Self {
         let zero = || AtomicU64::new(0);
-        let (done, killed, approved, denied, abandoned) = (zero(), zero(), zero(), zero(), zero());
-        Self { user, address, done, killed, approved, denied, abandoned }
+        Self {
+            user,
+            address,
+            rounds: zero(),
+            done: zero(),
+            answered: zero(),
+            unanswered: zero(),
+            killed: zero(),
+            approved: zero(),
+            denied: zero(),
+            abandoned: zero(),
+        }
     }
 
     pub(super) fn tally(&self) -> Tally {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Tally {
             done: read(&self.done),
+            answered: read(&self.answered),
+            unanswered: read(&self.unanswered),
             killed: read(&self.killed),
             approved: read(&self.approved),
             denied: read(&self.denied),
@@ -71,7 +99,13 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// Has all clients call for so long.
+    /// What stands in the arguments of each program that a script leaves running.
+    pub(super) fn mark(&self) -> String {
+        let port = self.address.rsplit(':').next().unwrap();
+        format!("100.{port}")
+    }
+
+    /// Has all clients call for so long, and until each kind of call was made.
     pub(super) fn run(&self, length: Duration) {
         let clients: [(u64, Client<'_>); 8] = [
             (20, Self::edit_files),
@@ -83,12 +117,15 @@ impl<'a> Load<'a> {
             (300, Self::ask),
             (100, Self::abandon),
         ];
-        let end = Instant::now() + length;
+        let (end, round) = (Instant::now() + length, 100 * self.rounds.fetch_add(1, Ordering::Relaxed));
+        let goes_on =
+            || Instant::now() < end || (!self.tally().is_complete() && Instant::now() < end + PATIENCE);
         thread::scope(|scope| {
             for (index, (pause, client)) in (1..).zip(clients) {
+                let goes_on = &goes_on;
                 scope.spawn(move || {
-                    let mut random = Random(index);
-                    while Instant::now() < end {
+                    let mut random = Random(round + index);
+                    while goes_on() {
                         client(self, &mut random, index);
                         thread::sleep(Duration::from_millis(random.below(2 * pause)));
                     }
@@ -99,7 +136,9 @@ impl<'a> Load<'a> {
 
     fn call(&self, tool: &str, arguments: &Value) -> String {
         let mut told = String::new();
-        post(self.address, &tool_call(7, tool, arguments), &[]).read_to_string(&mut told).unwrap();
+        let mut answer = post(self.address, &tool_call(7, tool, arguments), &[]);
+        answer.set_read_timeout(Some(PATIENCE)).unwrap();
+        answer.read_to_string(&mut told).unwrap();
         assert!(told.starts_with("HTTP/1.1 200 "), "{tool} {:.200}: {told}", arguments.to_string());
         told
     }
@@ -121,70 +160,74 @@ impl<'a> Load<'a> {
     }
 
     fn run_scripts(&self, random: &mut Random, _: u64) {
-        let (script, expected) = match random.below(4) {
-            0 => ("seq 1 30000", "[exit code 0"),
-            1 => ("sleep 100 & echo begun", "begun"),
-            2 => ("echo wrong >&2; exit 3", "[exit code 3"),
-            _ => ("cat searched/3/3.txt | wc -l", "40"),
-        };
+        let left = format!("sleep {} & echo begun", self.mark());
+        let (script, expected) = random.one_of(&[
+            ("seq 1 30000", "[exit code 0"),
+            (&left, "begun"),
+            ("echo wrong >&2; exit 3", "wrong\\n[exit code 3"),
+            ("cat searched/3/3.txt | wc -l", "40\\n[exit code 0"),
+        ]);
         self.expect("bash", &json!({ "command": script }), expected);
     }
 
     fn search(&self, random: &mut Random, _: u64) {
         let index = random.below(300);
-        match random.below(3) {
-            0 => self.expect(
-                "grep",
-                &json!({ "pattern": format!("line 7 of file {index}$") }),
-                &format!("{index}.txt"),
-            ),
-            1 => self.expect(
-                "glob",
-                &json!({ "pattern": format!("searched/*/{index}.txt") }),
-                &format!("{index}.txt"),
-            ),
-            _ => self.expect(
-                "find_files",
-                &json!({ "query": format!("{index}.txt") }),
-                &format!("{index}.txt"),
-            ),
-        }
+        let (tool, arguments) = match random.below(3) {
+            0 => ("grep", json!({ "pattern": format!("line 7 of file {index}$") })),
+            1 => ("glob", json!({ "pattern": format!("searched/*/{index}.txt") })),
+            _ => ("find_files", json!({ "query": format!("{index}.txt") })),
+        };
+        self.expect(tool, &arguments, &format!("searched/{}/{index}.txt", index % 10));
     }
 
     /// A server that was killed is started again, and whoever called it meanwhile is told which it is.
     fn call_upstream(&self, random: &mut Random, _: u64) {
-        let name = random.one_of(&UPSTREAM);
+        self.is_answered_by(random.one_of(&UPSTREAM));
+    }
+
+    fn is_answered_by(&self, name: &str) -> bool {
         let told = self.call(&format!("{name}__say"), &json!({ "text": "hello" }));
-        let is_answered = told.contains(&format!("{name}: hello")) || told.contains(&format!("`{name}`"));
-        assert!(is_answered, "{told}");
-        self.done.fetch_add(1, Ordering::Relaxed);
+        let is_answered = told.contains(&format!("{name}: hello"));
+        assert!(is_answered || told.contains(&format!("the server `{name}`")), "{told}");
+        let count = if is_answered { &self.answered } else { &self.unanswered };
+        count.fetch_add(1, Ordering::Relaxed);
+        is_answered
+    }
+
+    /// Waits until each server behind it answers again.
+    pub(super) fn upstream_answers(&self, patience: Duration) {
+        let start = Instant::now();
+        for name in UPSTREAM {
+            while !self.is_answered_by(name) {
+                assert!(start.elapsed() < patience, "`{name}` is not started again");
+                thread::sleep(Duration::from_millis(50));
+            }
+        }
     }
 
     fn kill_upstream(&self, random: &mut Random, _: u64) {
         let name = random.one_of(&UPSTREAM);
         let Ok(pid) = std::fs::read_to_string(self.user.home().join(format!("{name}.pid"))) else { return };
-        // One that was killed before and not called since has no process.
-        if Command::new("kill")
-            .args(["-KILL", &pid])
-            .stderr(std::process::Stdio::null())
-            .status()
-            .unwrap()
-            .success()
+        // One that was killed before and not called since has no process, and its number may be another's.
+        if is_named(&pid, "mcp-guest")
+            && Command::new("kill").args(["-KILL", &pid]).status().unwrap().success()
         {
             self.killed.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn ask(&self, random: &mut Random, _: u64) {
+        let is_first = self.approved.load(Ordering::Relaxed) <= self.denied.load(Ordering::Relaxed);
         let arguments = json!({ "path": format!("asked/{}", random.below(u64::MAX)), "content": "x" });
         let told = self.call("write_file", &arguments);
         assert!(told.contains("haft approvals"), "{told}");
         let listed = self.user.command(&["approvals", "list", "--json"]).output().unwrap();
         let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
         let id = listed[0]["call"]["id"].as_str().unwrap_or_else(|| panic!("nothing waits: {told}"));
-        let (answer, count, expected) = match random.below(2) {
-            0 => ("approve", &self.approved, "\"isError\":false"),
-            _ => ("deny", &self.denied, "\"isError\":true"),
+        let (answer, count, expected) = if is_first {
+            ("approve", &self.approved, "\"isError\":false")
+        } else {
+            ("deny", &self.denied, "\"isError\":true")
         };
         let answered = self.user.command(&["approvals", answer, id]).output().unwrap();
         assert!(answered.status.success(), "{}", String::from_utf8_lossy(&answered.stderr));
@@ -194,7 +237,7 @@ impl<'a> Load<'a> {
 
     fn abandon(&self, random: &mut Random, _: u64) {
         let call = match random.below(2) {
-            0 => tool_call(8, "bash", &json!({ "command": "sleep 100" })),
+            0 => tool_call(8, "bash", &json!({ "command": format!("sleep {}", self.mark()) })),
             _ => tool_call(8, "one__waits", &json!({})),
         };
         let stream = post(self.address, &call, &[]);

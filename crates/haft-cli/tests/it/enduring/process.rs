@@ -64,3 +64,16 @@ fn below(pid: u32) -> Vec<String> {
     }
     names
 }
+
+/// Tells whether a process runs whose arguments hold a text.
+pub(super) fn is_there(text: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let arguments = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&arguments).contains(text)
+    })
+}
+
+/// Tells whether a process has a name.
+pub(super) fn is_named(pid: &str, name: &str) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|told| told.trim_end() == name)
+}

@@ -84,11 +84,11 @@ async fn complete(
 
 fn failed(halt: Halt) -> ServerRequestError {
     match halt {
-        Halt::Fault(Fault::Refused { code, message, .. }) => ServerRequestError::refused(code, &message),
-        Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_) | Fault::Untaken(_))) => {
-            unreachable(fault)
-        }
-        Halt::Fault(fault) => ServerRequestError::unusable(fault.to_string()),
+        Halt::Fault(fault) | Halt::Begun(fault) => match fault {
+            Fault::Refused { code, message, .. } => ServerRequestError::refused(code, &message),
+            Fault::Unauthorized { .. } | Fault::Ended(_) | Fault::Untaken(_) => unreachable(fault),
+            fault => ServerRequestError::unusable(fault.to_string()),
+        },
         Halt::Told(error) => unusable(&error),
     }
 }

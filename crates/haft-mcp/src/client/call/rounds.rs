@@ -26,6 +26,8 @@ const MOST_WORD_BYTES: usize = 60;
 pub(crate) enum Halt {
     /// Of the connection or the server's refusal.
     Fault(Fault),
+    /// Of the server, once it worked on the request: something may have been done.
+    Begun(Fault),
     /// Of something else, that the model is told.
     Told(ToolError),
 }
@@ -134,11 +136,11 @@ impl<'a> Exchange<'a> {
     }
 
     /// Sends a request that goes on with what was begun: even if it is not taken, something may have been done.
-    pub(super) async fn send(&self, request: Request) -> Result<Value, Fault> {
+    pub(super) async fn send(&self, request: Request) -> Result<Value, Halt> {
         let result = self.connection.request(request, Some(self.watch())).await;
         result.map_err(|fault| match fault {
-            Fault::Untaken(farewell) => Fault::Ended(farewell),
-            fault => fault,
+            Fault::Untaken(farewell) | Fault::Ended(farewell) => Halt::Fault(Fault::Ended(farewell)),
+            fault => Halt::Begun(fault),
         })
     }
 

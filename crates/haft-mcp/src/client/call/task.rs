@@ -1,7 +1,7 @@
 use super::rounds::{Exchange, Halt, told};
 use crate::Era;
 use crate::client::convert::rpc_error;
-use crate::client::session::{Fault, Request};
+use crate::client::session::Request;
 use crate::shown::line;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -52,7 +52,7 @@ impl<'a> TaskHandle<'a> {
                 Some("completed" | "failed") if self.exchange.era() == Era::Legacy => {
                     let result = self.ask("tasks/result").await;
                     self.is_over = true;
-                    return Ok(result?);
+                    return result;
                 }
                 // The task as it was made does not have its result with it.
                 Some("completed") if task.get("result").is_some() => {
@@ -61,7 +61,7 @@ impl<'a> TaskHandle<'a> {
                 }
                 Some("failed") if task.get("error").is_some() => {
                     self.is_over = true;
-                    return Err(rpc_error(task["error"].take()).into());
+                    return Err(Halt::Begun(rpc_error(task["error"].take())));
                 }
                 Some("cancelled") => {
                     self.is_over = true;
@@ -98,7 +98,7 @@ impl<'a> TaskHandle<'a> {
         Ok(())
     }
 
-    async fn ask(&self, method: &'static str) -> Result<Value, Fault> {
+    async fn ask(&self, method: &'static str) -> Result<Value, Halt> {
         self.exchange.send(Request { method, params: json!({ "taskId": self.id }) }).await
     }
 

@@ -42,6 +42,24 @@ pub(crate) fn fault_error(fault: Fault, tool: &Definition, server: &ServerName) 
     error.with_source(fault)
 }
 
+/// As [`fault_error`], of a call that the server worked on already.
+pub(crate) fn begun_error(fault: Fault, tool: &Definition, server: &ServerName) -> ToolError {
+    let name = tool.spec.name();
+    let told = match &fault {
+        Fault::Refused { code, message, .. } if *code != URL_ELICITATION_REQUIRED => format!(
+            "the server `{server}` worked on `{name}` and then refused it: {} (code {code}); see what has been done before \
+             you repeat it",
+            shown(message, MOST_MESSAGE_BYTES)
+        ),
+        Fault::Unauthorized { .. } => format!(
+            "the server `{server}` wants a login before it goes on with `{name}`; ask the user to log in, and see what has \
+             been done before you repeat it"
+        ),
+        _ => return fault_error(fault, tool, server),
+    };
+    ToolError::failed(told).with_source(fault)
+}
+
 fn refused(
     code: i64,
     message: &str,

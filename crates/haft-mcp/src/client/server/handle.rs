@@ -101,14 +101,14 @@ impl McpServer {
     ///
     /// # Errors
     ///
-    /// When it could not be started, with the reason for people, or when it wants a login.
+    /// When it could not be started, with the reason for people, or when it needs a login.
     ///
     /// # Cancel safety
     ///
     /// Cancel safe: the server goes on starting.
     pub async fn start(&self) -> Result<(), StartError> {
         self.0.shared.wants.send_modify(|wants| wants.open = true);
-        self.connected(0).await.map(drop).map_err(|_| StartError::new(self.status()))
+        self.connected(0).await.map(drop).map_err(|why| StartError::new(self.status(), &why))
     }
 
     /// Has its tools read again, soon and without waiting for it.

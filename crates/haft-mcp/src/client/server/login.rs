@@ -26,7 +26,9 @@ const MOST_REASON: usize = 2 << 10;
 #[non_exhaustive]
 pub enum LoginError {
     /// It is a program, or it is given the header `Authorization` that is configured.
-    #[error("the MCP server `{0}` takes no login: only a service without a configured `Authorization` does")]
+    #[error(
+        "the MCP server `{0}` needs no login: it is a program, or its `Authorization` is configured; take that out to log in"
+    )]
     NoLogin(ServerName),
     /// It is one that could take a login, and something stood in the way.
     #[error("the login to the MCP server `{server}` failed: {reason}")]

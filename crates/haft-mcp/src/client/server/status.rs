@@ -1,3 +1,4 @@
+use super::NotConnected;
 use crate::{Era, ServerName};
 use std::fmt;
 use std::time::Duration;
@@ -67,8 +68,13 @@ pub struct ServerStatus {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StartError(Box<ServerStatus>);
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot start the MCP server `{}`: {reason}", status.name)]
+pub struct StartError {
+    status: Box<ServerStatus>,
+    /// Why it could not be started, whatever became of it since.
+    reason: String,
+}
 
 /// Says where a server stands.
 ///
@@ -158,27 +164,22 @@ pub enum NoticeKind {
 }
 
 impl StartError {
-    pub(super) fn new(status: ServerStatus) -> Self {
-        Self(Box::new(status))
+    pub(super) fn new(status: ServerStatus, why: &NotConnected) -> Self {
+        let reason = match why {
+            NotConnected::Stopped(_) => "it was stopped".to_owned(),
+            NotConnected::Failed { failure, .. } => failure.reason.clone(),
+            NotConnected::NeedsLogin { server, .. } => {
+                format!("it needs a login; run `haft mcp login {server}`")
+            }
+        };
+        Self { status: Box::new(status), reason }
     }
 
-    /// Borrows how the server was doing when it was given up.
+    /// Borrows how the server is doing since.
     pub fn status(&self) -> &ServerStatus {
-        &self.0
+        &self.status
     }
 }
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot start the MCP server `{}`: ", self.0.name)?;
-        match &self.0.reason {
-            Some(reason) => f.write_str(reason),
-            None => write!(f, "it is {}", self.0.state),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}
 
 impl fmt::Display for ServerNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -227,10 +227,22 @@ impl<const TYPES: bool, const ELEMENTS: bool> Language for Ecma<TYPES, ELEMENTS>
     }
 }
 
+/// Tells whether what begins here may be a label.
 fn starts_with_label(text: &[u8], at: usize) -> bool {
-    let name = next_word(text, at);
-    let behind = text.get(at..).unwrap_or_default().trim_ascii_start().get(name.len()..).unwrap_or_default();
-    !name.is_empty() && behind.trim_ascii_start().starts_with(b":")
+    let start = pass_blank(text, at);
+    let name = word_at(text, start);
+    !name.is_empty() && text.get(pass_blank(text, start + name.len())) == Some(&b':')
+}
+
+/// Passes blank space and comments.
+fn pass_blank(text: &[u8], mut at: usize) -> usize {
+    loop {
+        at += text.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        match end_of_comment(text, at) {
+            Some(Some(end)) => at = end,
+            _ => return at,
+        }
+    }
 }
 
 /// An arrow was read: tells whether what it makes has a name.

@@ -329,6 +329,7 @@ fn bodies_of_javascript() {
         &[" cc; ", " ee; ", " gg; "],
     );
     check("const a = () => { b : cc };\nconst d = () => { ee ; };", &[" ee ; "]);
+    check("const a = () => { /* b */ c /* d */ : ee };\nconst f = () => { // g\n h: ii };", &[]);
     check(
         "a.b = async (c) => { dd; };\ne = f => { gg; };\nh = function () { ii; };",
         &[" dd; ", " gg; ", " ii; "],
