@@ -13,8 +13,12 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub(crate) struct Built(Vec<Program>);
 
-/// The commands that are run without being built.
-const BEFORE: [&str; 2] = ["haft", "openapi-petstore"];
+/// The programs that are run without being built: what they are, and where.
+const BEFORE: [(&str, &str, &str); 3] = [
+    ("bin", "haft", "haft"),
+    ("bin", "openapi-petstore", "openapi-petstore"),
+    ("example", "pages", "examples/pages"),
+];
 
 #[derive(Debug, PartialEq, Eq)]
 struct Program {
@@ -41,13 +45,13 @@ impl Built {
         Ok(Self(programs(&workspace.capture("cargo", &arguments)?)))
     }
 
-    /// Takes the commands that were built before, as they are.
+    /// Takes the programs that were built before, as they are.
     pub(crate) fn before(workspace: &Workspace) -> Self {
         let folder = workspace.root().join("target/debug");
-        let program = |name: &str| {
-            let path = folder.join(name);
+        let program = |(kind, name, place): (&str, &str, &str)| {
+            let path = folder.join(place);
             let path = path.is_file().then(|| path.display().to_string())?;
-            Some(Program { kind: "bin".to_owned(), name: name.to_owned(), path })
+            Some(Program { kind: kind.to_owned(), name: name.to_owned(), path })
         };
         Self(BEFORE.into_iter().filter_map(program).collect())
     }

@@ -79,7 +79,7 @@ pub(crate) fn run(workspace: &Workspace, mode: Mode, programs: Programs) -> Step
 
 fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Result<Vec<String>> {
     let root = workspace.root();
-    let graph = Graph::of_manifests(workspace)?;
+    let graph = Graph::resolved(workspace)?;
     let manifests = read_manifests(root, &graph)?;
     let mut pages = read_pages(root)?;
     let mut problems = Vec::new();
@@ -102,43 +102,24 @@ fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Re
         },
     }
     problems.extend(pages.get(README).and_then(|readme| too_long(readme)));
-    for (page, fresh) in reference::pages(workspace, &graph, &manifests, programs)? {
-        if pages.get(page) == Some(&fresh) {
+    for (page, fresh) in reference::pages(workspace, &graph, &manifests, programs, &mut problems)? {
+        let kept = std::fs::read_to_string(root.join(&page));
+        if kept.is_ok_and(|kept| kept == fresh) {
             continue;
         }
         if mode == Mode::Check {
-            problems.push(stale(page));
+            problems.push(format!("{page} is stale: what it is made of has changed"));
             continue;
         }
-        rewrite(root, page, &fresh)?;
-        pages.insert(page.to_owned(), fresh);
-    }
-    let mut others = plots::all(root)?;
-    if graph.package(FACADE).is_some() {
-        let (page, faults) = messages::page(root, &graph)?;
-        others.push(("docs/reference/messages.md".to_owned(), page));
-        problems.extend(faults);
-    }
-    for (path, fresh) in others {
-        match mode {
-            _ if std::fs::read_to_string(root.join(&path)).is_ok_and(|kept| kept == fresh) => {}
-            Mode::Check => problems.push(stale(&path)),
-            Mode::Rewrite => rewrite(root, &path, &fresh)?,
+        std::fs::write(root.join(&page), &fresh).with_context(|| format!("cannot write {page}"))?;
+        println!("{page} rewritten");
+        if is_markdown(&page) {
+            pages.insert(page, fresh);
         }
     }
     problems.extend(links::broken(&pages, &|path| look_at(root, path)));
     problems.extend(shown::problems(root, &graph)?);
     Ok(problems)
-}
-
-fn stale(page: &str) -> String {
-    format!("{page} is stale: what it is made of has changed")
-}
-
-fn rewrite(root: &Path, page: &str, fresh: &str) -> anyhow::Result<()> {
-    std::fs::write(root.join(page), fresh).with_context(|| format!("cannot write {page}"))?;
-    println!("{page} rewritten");
-    Ok(())
 }
 
 /// Reads every manifest that has features, by its path.

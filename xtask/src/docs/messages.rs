@@ -2,19 +2,29 @@
 //!
 //! They are one list, so that they are read as one text and speak with one voice.
 
-mod collected;
-#[cfg(test)]
-mod tests;
-
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use anyhow::Context as _;
+use serde_json::Value;
 
-use self::collected::{Collected, Message, Reader};
-use super::{cell, read};
+use super::{cell, shown};
 use crate::metadata::Graph;
+use crate::workspace::Workspace;
+
+/// Who reads a message, as `xtask/examples/pages` says it, in the order of the page.
+const READERS: [&str; 3] = [MODEL, HOST, "person"];
+const MODEL: &str = "model";
+const HOST: &str = "host";
+
+/// Files that are of tests alone, though others can name what is in them.
+const OF_TESTS: [&str; 3] = ["/fixture.rs", "/fake.rs", "/conformance/"];
+
+/// A text that is told.
+struct Message<'a> {
+    file: &'a str,
+    reader: &'a str,
+    text: &'a str,
+}
 
 /// Words that say what others say, and what to write in their place.
 const OTHER_WORDS: [(&str, &str); 7] = [
@@ -27,8 +37,12 @@ const OTHER_WORDS: [(&str, &str); 7] = [
     ("can't", "cannot"),
 ];
 
-/// Makes the page, and names what speaks with another voice.
-pub(super) fn page(root: &Path, graph: &Graph) -> anyhow::Result<(String, Vec<String>)> {
+/// Makes the page by a program that reads sources, and names what speaks with another voice.
+pub(super) fn page(
+    workspace: &Workspace,
+    graph: &Graph,
+    pages: &str,
+) -> anyhow::Result<(String, Vec<String>)> {
     let mut page = "# Messages\n\n\
                     <!-- Written by `cargo xtask docs` from the sources. -->\n\n\
                     What people and models are told when something is not as they want it, by the crate that says it. A part in braces is \
@@ -39,34 +53,49 @@ pub(super) fn page(root: &Path, graph: &Graph) -> anyhow::Result<(String, Vec<St
     let mut problems = Vec::new();
     for package in graph.packages.iter().filter(|package| package.is_under("crates")) {
         let folder = package.manifest.trim_end_matches("/Cargo.toml");
-        let mut all = Vec::new();
-        for file in sources(root, &format!("{folder}/src"))? {
-            let mut collected = Collected::default();
-            collected.collect(&read(root, &file)?).with_context(|| format!("cannot read {file}"))?;
-            problems.extend(collected.messages.iter().flat_map(|message| faults(&file, message)));
-            all.append(&mut collected.messages);
-        }
-        all.sort();
-        all.dedup();
+        let mut files = shown::sources(workspace.root(), &format!("{folder}/src"))?;
+        files.retain(|file| !OF_TESTS.iter().any(|of_tests| file.contains(of_tests)));
+        let arguments: Vec<&str> =
+            std::iter::once("messages").chain(files.iter().map(String::as_str)).collect();
+        let told = serde_json::from_slice(&workspace.capture(pages, &arguments)?)?;
+        let mut all = messages(&told).context("it does not give messages")?;
+        problems.extend(all.iter().flat_map(faults));
+        all.sort_by_key(Message::order);
+        all.dedup_by_key(|message| message.order());
         if all.is_empty() {
             continue;
         }
         let _ = writeln!(page, "\n## `{}`\n\n| reader | message |\n| --- | --- |", package.name);
-        for Message { reader, text } in all {
-            let _ = writeln!(page, "| {} | {} |", reader.name(), cell(&text));
+        for Message { reader, text, .. } in all {
+            let _ = writeln!(page, "| {reader} | {} |", cell(text));
         }
     }
     Ok((page, problems))
 }
 
+fn messages(told: &Value) -> Option<Vec<Message<'_>>> {
+    told.as_array()?.iter().map(Message::read).collect()
+}
+
+impl<'a> Message<'a> {
+    fn read(told: &'a Value) -> Option<Self> {
+        let text = |key: &str| told.get(key)?.as_str();
+        Some(Self { file: text("file")?, reader: text("reader")?, text: text("text")? })
+    }
+
+    fn order(&self) -> (Option<usize>, &'a str) {
+        (READERS.iter().position(|reader| *reader == self.reader), self.text)
+    }
+}
+
 /// Says what in a message is said otherwise elsewhere.
-fn faults(file: &str, message: &Message) -> Vec<String> {
-    let text = &message.text;
+fn faults(message: &Message<'_>) -> Vec<String> {
+    let Message { file, reader, text } = *message;
     let mut faults = Vec::new();
     let spaced = format!(" {} ", text.replace(|other: char| !other.is_alphanumeric() && other != '\'', " "));
     let words = OTHER_WORDS.iter().filter(|(word, _)| spaced.contains(&format!(" {word} ")));
     faults.extend(words.map(|(word, other)| format!("write \"{other}\" for \"{word}\"")));
-    if message.reader == Reader::Host {
+    if reader == HOST {
         if text.starts_with(|first: char| first.is_ascii_uppercase()) && !is_name(text) {
             faults.push("begin with a small letter".to_owned());
         }
@@ -74,7 +103,7 @@ fn faults(file: &str, message: &Message) -> Vec<String> {
             faults.push("leave out the full stop".to_owned());
         }
     }
-    if message.reader == Reader::Model {
+    if reader == MODEL {
         let places = ["/sys/", "/proc/", "/home/", "/etc/"].into_iter().filter(|place| text.contains(place));
         faults.extend(places.map(|place| format!("do not tell a model of `{place}`")));
     }
@@ -87,24 +116,26 @@ fn is_name(text: &str) -> bool {
     word.chars().skip(1).any(|letter| letter.is_ascii_uppercase()) || word == "Restate" || word == "Landlock"
 }
 
-/// Lists the sources below a directory that are not of tests alone.
-fn sources(root: &Path, directory: &str) -> anyhow::Result<Vec<String>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(root.join(directory)).with_context(|| format!("cannot list {directory}"))? {
-        let entry = entry.with_context(|| format!("cannot list {directory}"))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = format!("{directory}/{name}");
-        let is_of_tests =
-            ["tests", "tests.rs", "fixture.rs", "fake.rs", "conformance"].contains(&name.as_str());
-        if is_of_tests {
-            continue;
-        }
-        if entry.path().is_dir() {
-            files.append(&mut sources(root, &path)?);
-        } else if Path::new(&name).extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
+#[cfg(test)]
+mod tests {
+    use super::{HOST, MODEL, Message, faults};
+
+    #[test]
+    fn another_voice_is_named() {
+        let fault = |reader, text| faults(&Message { file: "a.rs", reader, text });
+        assert_eq!(fault(HOST, "cannot read it"), [""; 0]);
+        assert_eq!(fault(HOST, "HTTP is needed"), [""; 0]);
+        assert_eq!(
+            fault(HOST, "Failed to read the folder."),
+            [
+                "a.rs: \"Failed to read the folder.\": write \"directory\" for \"folder\"",
+                "a.rs: \"Failed to read the folder.\": begin with a small letter",
+                "a.rs: \"Failed to read the folder.\": leave out the full stop",
+            ]
+        );
+        assert_eq!(
+            fault(MODEL, "`/proc/self` cannot be read"),
+            ["a.rs: \"`/proc/self` cannot be read\": do not tell a model of `/proc/`"]
+        );
     }
-    files.sort();
-    Ok(files)
 }

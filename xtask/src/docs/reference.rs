@@ -6,38 +6,44 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-use super::{Programs, cell, cookbook, dependencies, events, feature_table, read, tools};
+use super::{Programs, cell, cookbook, dependencies, events, feature_table, messages, plots, read, tools};
 use crate::metadata::Graph;
 use crate::workspace::Workspace;
 
 /// The types that say what happens in a run.
 const EVENTS: &str = "crates/haft-core/src/event.rs";
 
-/// Makes all of them, each with its path.
+/// Makes all of them, each with its path, and says what is wrong with what they are made of.
 pub(super) fn pages(
     workspace: &Workspace,
     graph: &Graph,
     manifests: &BTreeMap<String, String>,
     programs: Programs,
-) -> anyhow::Result<Vec<(&'static str, String)>> {
+    problems: &mut Vec<String>,
+) -> anyhow::Result<Vec<(String, String)>> {
     let root = workspace.root();
-    let mut pages = vec![("docs/reference/features.md", features(graph, manifests))];
+    let mut pages = vec![("docs/reference/features.md".to_owned(), features(graph, manifests))];
     if root.join(EVENTS).is_file() {
-        pages.push(("docs/reference/events.md", events::page(EVENTS, &read(root, EVENTS)?)));
+        pages.push(("docs/reference/events.md".to_owned(), events::page(EVENTS, &read(root, EVENTS)?)));
     }
     if let Some(page) = cookbook::page(root)? {
-        pages.push(("docs/cookbook.md", page));
+        pages.push(("docs/cookbook.md".to_owned(), page));
     }
     if graph.package(super::FACADE).is_some() {
-        let page = dependencies::page(&Graph::resolved(workspace)?, &read(root, "Cargo.toml")?)?;
-        pages.push(("docs/reference/dependencies.md", page));
+        let page = dependencies::page(graph, &read(root, "Cargo.toml")?)?;
+        pages.push(("docs/reference/dependencies.md".to_owned(), page));
     }
     if graph.package("haft-cli").is_some() {
         let built = programs.built(workspace)?;
         let haft = built.command("haft")?;
-        pages.push(("docs/reference/cli.md", said(workspace, haft, &["man", "--markdown"])?));
+        pages.push(("docs/reference/cli.md".to_owned(), said(workspace, haft, &["man", "--markdown"])?));
         let specs = said(workspace, haft, &["tools", "--json"])?;
-        pages.push(("docs/reference/tools.md", tools::page(root, &specs)?));
+        pages.push(("docs/reference/tools.md".to_owned(), tools::page(root, &specs)?));
+        let maker = built.example("pages")?;
+        let (page, faults) = messages::page(workspace, graph, maker)?;
+        pages.push(("docs/reference/messages.md".to_owned(), page));
+        problems.extend(faults);
+        pages.extend(plots::all(workspace, maker)?);
     }
     Ok(pages)
 }

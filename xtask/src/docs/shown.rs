@@ -79,8 +79,8 @@ fn items(root: &Path, name: &str) -> anyhow::Result<Vec<Item>> {
     Ok(items)
 }
 
-/// Lists the files below a folder, but for tests.
-fn sources(root: &Path, folder: &str) -> anyhow::Result<Vec<String>> {
+/// Lists the sources below a folder, but for tests.
+pub(super) fn sources(root: &Path, folder: &str) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -3,57 +3,42 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ExprCall, ExprMethodCall, ImplItemFn, ItemFn, ItemMod, Lit, LitStr, Macro, Meta};
 
-/// Who a message is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reader {
-    Model,
-    Host,
-    Person,
+/// Who a message is for, and what it says.
+type Message = (&'static str, String);
+
+/// What a model reads.
+const MODEL: &str = "model";
+/// What a host reads of a library.
+const HOST: &str = "host";
+/// What a person reads of the command.
+const PERSON: &str = "person";
+
+/// Gives the messages of a file: those of its errors, of what is answered to models, and of mistakes on the command line.
+pub(crate) fn messages(source: &str) -> anyhow::Result<Vec<Message>> {
+    let mut collected = Collected::default();
+    collected.visit_file(&syn::parse_file(source).context("it is not Rust")?);
+    Ok(collected.messages)
 }
 
-impl Reader {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Host => "host",
-            Self::Person => "person",
-        }
-    }
-}
-
-/// A text that is told.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Message {
-    pub(super) reader: Reader,
-    pub(super) text: String,
-}
-
-/// The messages of a file: those of its errors, of what is answered to models, and of mistakes on the command line.
 #[derive(Debug, Default)]
-pub(super) struct Collected {
-    pub(super) messages: Vec<Message>,
+struct Collected {
+    messages: Vec<Message>,
     /// Whether what is visited is all said to a model.
     is_of_model: bool,
 }
 
 impl Collected {
-    pub(super) fn collect(&mut self, source: &str) -> anyhow::Result<()> {
-        let file = syn::parse_file(source).context("it is not Rust")?;
-        self.visit_file(&file);
-        Ok(())
-    }
-
-    fn add(&mut self, reader: Reader, text: &str) {
+    fn add(&mut self, reader: &'static str, text: &str) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         // What is only put in is said elsewhere.
         let said = text.split(['{', '}']).step_by(2).any(|part| part.chars().any(char::is_alphabetic));
         if said && text.contains(' ') {
-            self.messages.push(Message { reader, text });
+            self.messages.push((reader, text));
         }
     }
 
     /// Adds what an expression writes, if that stands there.
-    fn add_written(&mut self, reader: Reader, expression: &Expr) {
+    fn add_written(&mut self, reader: &'static str, expression: &Expr) {
         match expression {
             Expr::Lit(literal) => {
                 if let Lit::Str(text) = &literal.lit {
@@ -70,7 +55,7 @@ impl Collected {
         }
     }
 
-    fn add_format(&mut self, reader: Reader, made: &Macro) {
+    fn add_format(&mut self, reader: &'static str, made: &Macro) {
         if let Some(text) = first_text(made.tokens.clone()) {
             self.add(reader, &text);
         }
@@ -93,7 +78,7 @@ impl<'ast> Visit<'ast> for Collected {
             && let Meta::List(list) = &attribute.meta
             && let Some(text) = first_text(list.tokens.clone())
         {
-            self.add(Reader::Host, &text);
+            self.add(HOST, &text);
         }
     }
 
@@ -116,13 +101,13 @@ impl<'ast> Visit<'ast> for Collected {
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
         match last_of(&call.func) {
             Some((of, _)) if of == "ToolError" => {
-                call.args.iter().for_each(|text| self.add_written(Reader::Model, text));
+                call.args.iter().for_each(|text| self.add_written(MODEL, text));
             }
             Some((of, name)) if of == "Refusal" && name == "new" => {
-                call.args.iter().skip(1).for_each(|text| self.add_written(Reader::Model, text));
+                call.args.iter().skip(1).for_each(|text| self.add_written(MODEL, text));
             }
             Some((_, name)) if name == "UsageError" => {
-                call.args.iter().for_each(|text| self.add_written(Reader::Person, text));
+                call.args.iter().for_each(|text| self.add_written(PERSON, text));
             }
             _ => {}
         }
@@ -131,7 +116,7 @@ impl<'ast> Visit<'ast> for Collected {
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
         if ["context", "with_context"].contains(&name_of(call).as_str()) {
-            call.args.iter().for_each(|text| self.add_written(Reader::Person, text));
+            call.args.iter().for_each(|text| self.add_written(PERSON, text));
         }
         visit::visit_expr_method_call(self, call);
     }
@@ -139,15 +124,15 @@ impl<'ast> Visit<'ast> for Collected {
     fn visit_macro(&mut self, made: &'ast Macro) {
         let name = made.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         match name.as_str() {
-            "anyhow" | "bail" | "ensure" => self.add_format(Reader::Person, made),
-            "format" | "write" if self.is_of_model => self.add_format(Reader::Model, made),
+            "anyhow" | "bail" | "ensure" => self.add_format(PERSON, made),
+            "format" | "write" if self.is_of_model => self.add_format(MODEL, made),
             _ => {}
         }
     }
 
     fn visit_lit_str(&mut self, text: &'ast LitStr) {
         if self.is_of_model {
-            self.add(Reader::Model, &text.value());
+            self.add(MODEL, &text.value());
         }
     }
 }
@@ -181,4 +166,58 @@ fn first_text(tokens: TokenStream) -> Option<String> {
         },
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HOST, MODEL, PERSON, messages};
+
+    #[test]
+    fn messages_are_found_where_they_are_written() {
+        let source = r#"
+            #[derive(thiserror::Error)]
+            enum E {
+                #[error("cannot read `{path}`")]
+                A { path: String },
+                #[error(transparent)]
+                B(io::Error),
+                #[error("{0}")]
+                C(String),
+            }
+            impl E {
+                fn model_text(&self) -> String {
+                    match self {
+                        Self::A { path } => format!("`{path}` is not there; name another"),
+                        _ => "it is not there; go on without it".to_owned(),
+                    }
+                }
+            }
+            fn run() {
+                ToolError::retry("the file changed; read it \
+                                  again");
+                ToolError::failed(format!("no {thing} today"));
+                Refusal::new(ReplyStatus::Denied, format!("this is denied: {why}"));
+                other("said to nobody in here");
+                bail!("there is {n} too many");
+                x().with_context(|| format!("cannot open `{place}`"))?;
+                UsageError("name a file after it".to_owned());
+            }
+            #[cfg(test)]
+            mod tests {
+                fn run() { ToolError::retry("this is a test"); }
+            }
+        "#;
+        let expected = [
+            (HOST, "cannot read `{path}`"),
+            (MODEL, "`{path}` is not there; name another"),
+            (MODEL, "it is not there; go on without it"),
+            (MODEL, "the file changed; read it again"),
+            (MODEL, "no {thing} today"),
+            (MODEL, "this is denied: {why}"),
+            (PERSON, "there is {n} too many"),
+            (PERSON, "cannot open `{place}`"),
+            (PERSON, "name a file after it"),
+        ];
+        assert_eq!(messages(source).unwrap(), expected.map(|(reader, text)| (reader, text.to_owned())));
+    }
 }
