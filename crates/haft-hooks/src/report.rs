@@ -1,4 +1,4 @@
-use haft_core::{CallId, ToolName};
+use haft_core::{CallId, ToolName, with_causes};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -121,13 +121,8 @@ impl fmt::Display for HookReport {
             self.hook.when,
             self.call.as_str(),
             self.tool,
-            self.problem
+            with_causes(&self.problem)
         )?;
-        let mut source = self.problem.source();
-        while let Some(cause) = source {
-            write!(f, ": {cause}")?;
-            source = cause.source();
-        }
         f.write_str(match (self.hook.obligation, self.hook.when) {
             (Obligation::Required, When::Before) => "; the call did not run",
             (Obligation::Required, When::After) => "; its result is withheld",

@@ -5,7 +5,7 @@ mod rounds;
 mod task;
 mod watch;
 
-use crate::client::convert::{begun_error, fault_error, output};
+use crate::client::convert::{begun_error, fault_error, login_error, output};
 use crate::client::listing::{Definition, TaskSupport, may_repeat};
 use crate::client::server::{Connection, NotConnected};
 use crate::client::session::Fault;
@@ -105,13 +105,7 @@ impl Call {
         let (name, server) = (self.tool.spec.name(), self.server.name());
         let told = match error {
             NotConnected::NeedsLogin { url, .. } => {
-                return ToolError::unauthenticated(
-                    url.as_deref().unwrap_or_default(),
-                    format!(
-                        "the server `{server}` of `{name}` needs a login first; nothing was done, ask the user to log in, \
-                         then call it again"
-                    ),
-                );
+                return login_error(url.as_deref(), &self.tool, server);
             }
             NotConnected::Stopped(_) => ToolError::failed(format!(
                 "the server `{server}` of `{name}` was stopped; nothing was done, go on without it"

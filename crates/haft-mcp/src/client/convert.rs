@@ -3,7 +3,7 @@
 mod error;
 mod structured;
 
-pub(crate) use error::{begun_error, fault_error, rpc_error};
+pub(crate) use error::{begun_error, fault_error, login_error, rpc_error};
 
 use crate::client::content::{block, left_out};
 use crate::client::listing::Definition;

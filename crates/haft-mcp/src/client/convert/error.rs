@@ -28,18 +28,24 @@ pub(crate) fn fault_error(fault: Fault, tool: &Definition, server: &ServerName) 
         Fault::Untaken(_) => ToolError::unavailable(format!(
             "the server `{server}` did not take the call of `{name}`; nothing was done, try again later or go on without it"
         )),
-        Fault::Unauthorized { url } => ToolError::unauthenticated(
-            url.as_deref().unwrap_or_default(),
-            format!(
-                "the server `{server}` of `{name}` needs a login first; nothing was done, ask the user to log in, then \
-                 call it again"
-            ),
-        ),
+        Fault::Unauthorized { url } => login_error(url.as_deref(), tool, server),
         Fault::Broken(_) => ToolError::failed(format!(
             "what the server `{server}` answered to `{name}` cannot be used; see what has been done, and go on without it"
         )),
     };
     error.with_source(fault)
+}
+
+/// Says that a person has to log in before a call can be made.
+pub(crate) fn login_error(url: Option<&str>, tool: &Definition, server: &ServerName) -> ToolError {
+    let name = tool.spec.name();
+    ToolError::unauthenticated(
+        url.unwrap_or_default(),
+        format!(
+            "the server `{server}` of `{name}` needs a login first; nothing was done, ask the user to log in, then call it \
+             again"
+        ),
+    )
 }
 
 /// As [`fault_error`], of a call that the server worked on already.
