@@ -182,24 +182,28 @@ impl<'a> Load<'a> {
 
     /// A server that was killed is started again, and whoever called it meanwhile is told which it is.
     fn call_upstream(&self, random: &mut Random, _: u64) {
-        self.is_answered_by(random.one_of(&UPSTREAM));
-    }
-
-    fn is_answered_by(&self, name: &str) -> bool {
-        let told = self.call(&format!("{name}__say"), &json!({ "text": "hello" }));
-        let is_answered = told.contains(&format!("{name}: hello"));
+        let name = random.one_of(&UPSTREAM);
+        let told = self.say_hello(name);
+        let is_answered = is_hello(name, &told);
         assert!(is_answered || told.contains(&format!("the server `{name}`")), "{told}");
         let count = if is_answered { &self.answered } else { &self.unanswered };
         count.fetch_add(1, Ordering::Relaxed);
-        is_answered
     }
 
-    /// Waits until each server behind it answers again.
-    pub(super) fn upstream_answers(&self, patience: Duration) {
+    fn say_hello(&self, name: &str) -> String {
+        self.call(&format!("{name}__say"), &json!({ "text": "hello" }))
+    }
+
+    /// Waits until each server behind it answers.
+    pub(super) fn upstream_answers(&self) {
         let start = Instant::now();
         for name in UPSTREAM {
-            while !self.is_answered_by(name) {
-                assert!(start.elapsed() < patience, "`{name}` is not started again");
+            loop {
+                let told = self.say_hello(name);
+                if is_hello(name, &told) {
+                    break;
+                }
+                assert!(start.elapsed() < PATIENCE, "`{name}` does not answer: {told}");
                 thread::sleep(Duration::from_millis(50));
             }
         }
@@ -245,4 +249,8 @@ impl<'a> Load<'a> {
         drop(stream);
         self.abandoned.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+fn is_hello(name: &str, told: &str) -> bool {
+    told.contains(&format!("{name}: hello"))
 }

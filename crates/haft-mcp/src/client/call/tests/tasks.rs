@@ -60,9 +60,9 @@ async fn a_task_that_fails_says_why() {
     };
     check(
         json!({ "status": "failed", "error": { "code": -32602, "message": "no" } }),
-        expect![[r#"
+        expect![[r"
             error: failed
-            the server `s` worked on `s__a` and then refused it: no (code -32602); see what has been done before you repeat it"#]],
+            the server `s` worked on `s__a` and then refused it: no (code -32602); see what has been done before you repeat it"]],
     )
     .await;
     check(
