@@ -10,6 +10,7 @@ mod instructions;
 mod place;
 mod print_config;
 mod serving;
+mod told_state;
 mod toolbox;
 mod waiting_calls;
 
@@ -69,6 +70,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     // What is wrong with the policy is said to the person who starts this, not to the first client.
     benches.check().await?;
     let ending = Ending::on_signals()?;
+    let _telling = told_state::on_signals()?;
     let serving = Serving {
         toolbox: benches.clone(),
         way,

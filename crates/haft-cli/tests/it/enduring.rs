@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Kilobytes by which it may grow between the second quarter and the last. Pages of the allocator come and go.
 const MOST_GROWTH: u64 = 16 << 10;
 
-/// Descriptors and threads that may be there at the end and not after the first round, such as those of another server.
+/// Descriptors, threads and tasks that may be there at the end and not after the first round, such as those of another server.
 const MOST_MORE: usize = 6;
 
 const UPSTREAM: [&str; 2] = ["one", "two"];
@@ -45,8 +45,8 @@ fn a_server_that_is_called_for_long_stays_as_it_was() {
     load.upstream_answers();
 
     load.run(Duration::from_secs(length).min(Duration::from_mins(1)) / 3);
-    let first = quiet(pid, &load, |_| true);
-    println!("after a first round: {first:?}");
+    let (first, first_tasks) = quiet(&served, &load, |_, _| true);
+    println!("after a first round: {first:?}, {first_tasks} tasks");
 
     let mut sizes = Vec::new();
     thread::scope(|scope| {
@@ -57,20 +57,25 @@ fn a_server_that_is_called_for_long_stays_as_it_was() {
             let now = size(pid);
             if told.elapsed() > Duration::from_mins(1) {
                 told = Instant::now();
-                println!("{:>6} s: {now:?}, {:?}", start.elapsed().as_secs(), load.tally());
+                let (seconds, tasks, tally) = (start.elapsed().as_secs(), served.tasks(), load.tally());
+                println!("{seconds:>6} s: {now:?}, {tasks} tasks, {tally:?}");
             }
             sizes.push(now.kilobytes);
             thread::sleep(Duration::from_millis(250));
         }
     });
-    let last = quiet(pid, &load, |now| {
-        now.open() <= first.open() + MOST_MORE && now.threads <= first.threads + MOST_MORE
+    let (last, tasks) = quiet(&served, &load, |now, tasks| {
+        now.open() <= first.open() + MOST_MORE
+            && now.threads <= first.threads + MOST_MORE
+            && tasks <= first_tasks + MOST_MORE
     });
     let most = |from: usize, to: usize| sizes[from..to].iter().max().copied().unwrap_or_default();
     let quarter = sizes.len() / 4;
     let (before, after) = (most(quarter, 2 * quarter), most(3 * quarter, sizes.len()));
     let tally = load.tally();
-    println!("at the end: {last:?}; at most {before} KB in the second quarter, {after} KB in the last");
+    println!(
+        "at the end: {last:?}, {tasks} tasks; at most {before} KB in the second quarter, {after} KB in the last"
+    );
     println!("{tally:?}; {} calls met a server that had been killed", tally.unanswered);
     if length >= COMPARED_FROM {
         assert!(after <= before + MOST_GROWTH, "{before} KB became {after} KB");
@@ -107,17 +112,20 @@ fn prepared() -> User {
     user
 }
 
-/// The size of the process once nothing is left of what was called, and it is as is expected of it.
-fn quiet(pid: u32, load: &Load<'_>, is_expected: impl Fn(&Size) -> bool) -> Size {
+/// The size of the process and the number of its tasks, once nothing is left of what was called and both are as is expected.
+fn quiet(served: &Served, load: &Load<'_>, is_expected: impl Fn(&Size, usize) -> bool) -> (Size, usize) {
     let start = Instant::now();
     loop {
-        let now = size(pid);
+        let (now, tasks) = (size(served.pid()), served.tasks());
         let is_left = is_there(&load.mark());
-        if is_standing(&now.below) && !is_left && is_expected(&now) {
-            return now;
+        if is_standing(&now.below) && !is_left && is_expected(&now, tasks) {
+            return (now, tasks);
         }
         let scripts = if is_left { ", with scripts of it" } else { "" };
-        assert!(start.elapsed() < PATIENCE, "what was called has ended, and there is still {now:?}{scripts}");
+        assert!(
+            start.elapsed() < PATIENCE,
+            "what was called has ended, and there is still {now:?}, {tasks} tasks{scripts}"
+        );
         thread::sleep(Duration::from_millis(50));
     }
 }

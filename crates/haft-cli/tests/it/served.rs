@@ -1,16 +1,22 @@
 //! `haft serve` as a process that listens for HTTP, and requests as any client can write them.
 
 use crate::haft;
+use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 /// Is a server that listens; dropped, it is killed.
 pub(crate) struct Served {
     child: Option<Child>,
     address: String,
+    /// What it answers when it is asked how many tasks it has.
+    tasks: Mutex<Receiver<usize>>,
 }
 
 impl Served {
@@ -33,8 +39,16 @@ impl Served {
             let _ = std::io::stderr().write_all(line.as_bytes());
         };
         // Closed, it would have the server fail to say something.
-        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::stderr()));
-        Self { child: Some(child), address }
+        let (tell, tasks) = channel();
+        std::thread::spawn(move || {
+            for line in said.lines().map_while(Result::ok) {
+                match line.strip_prefix("Tasks: ") {
+                    Some(tasks) => drop(tell.send(tasks.parse().unwrap())),
+                    None => eprintln!("{line}"),
+                }
+            }
+        });
+        Self { child: Some(child), address, tasks: Mutex::new(tasks) }
     }
 
     pub(crate) fn address(&self) -> &str {
@@ -43,6 +57,13 @@ impl Served {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.as_ref().unwrap().id()
+    }
+
+    /// How many tasks its runtime has.
+    pub(crate) fn tasks(&self) -> usize {
+        let pid = Pid::from_child(self.child.as_ref().unwrap());
+        rustix::process::kill_process(pid, Signal::USR1).unwrap();
+        self.tasks.lock().unwrap().recv_timeout(Duration::from_secs(30)).unwrap()
     }
 
     /// Hands over the process, which then has to be waited for.
