@@ -8,7 +8,7 @@ use crate::left_behind::clear_up;
 use crate::person::Terminal;
 use crate::work::Work;
 use anyhow::Result;
-use haft::{Approval, PendingCall, PendingId, PendingStore as _};
+use haft::{Approval, CallStanding, PendingCall, PendingId, PendingStore as _};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio_util::future::FutureExt as _;
@@ -100,13 +100,13 @@ async fn next_answer(
 ) -> Result<Option<(PendingCall, Approval)>> {
     loop {
         for pending in waiting {
-            if !keeper.state.waits(&pending.id).await? {
-                // It was gone on with, so whatever is answered is refused, and the call is given up.
-                return Ok(Some((pending.clone(), Approval::Nobody)));
-            }
-            if let Some(approval) = keeper.state.answer_to(&pending.id).await? {
-                return Ok(Some((pending.clone(), approval)));
-            }
+            let approval = match keeper.state.standing(&pending.id).await? {
+                CallStanding::Answered(approval) => approval,
+                // Whatever is answered is refused, and the call is given up.
+                CallStanding::Gone => Approval::Nobody,
+                _ => continue,
+            };
+            return Ok(Some((pending.clone(), approval)));
         }
         let mut open: Vec<&PendingCall> = Vec::new();
         let mut goes_on = None;
@@ -149,8 +149,8 @@ async fn next_answer(
     }
 }
 
-/// Names the calls below a call that are answered, or wait no more, since it was last gone on with; adds the others to what is
-/// open.
+/// Names the calls below a call that are a reason to go on with it, and were none before; adds those to what is open that people
+/// are still asked about.
 async fn settled<'a>(
     outer: &'a PendingCall,
     open: &mut Vec<&'a PendingCall>,
@@ -158,17 +158,19 @@ async fn settled<'a>(
     keeper: &Keeper,
 ) -> Result<Vec<PendingId>> {
     let mut settled = Vec::new();
-    for leaf in outer.leaves().filter(|leaf| !handed_on.contains(&leaf.id)) {
-        let answer = keeper.state.answer_to(&leaf.id).await?;
-        if let Some(approval) = &answer {
+    for (id, standing) in keeper.state.settled(outer).await? {
+        if handed_on.contains(&id) {
+            continue;
+        }
+        if let CallStanding::Answered(approval) = &standing
+            && let Some(leaf) = outer.leaves().find(|leaf| leaf.id == id)
+        {
             check_in_time(leaf, approval, keeper)?;
         }
-        if answer.is_some() || !keeper.state.waits(&leaf.id).await? {
-            settled.push(leaf.id.clone());
-        } else {
-            open.push(leaf);
-        }
+        settled.push(id);
     }
+    let is_open = |leaf: &&PendingCall| !settled.contains(&leaf.id) && !handed_on.contains(&leaf.id);
+    open.extend(outer.leaves().filter(is_open));
     Ok(settled)
 }
 

@@ -10,7 +10,7 @@ use haft::store::{
 use haft::subagents::ChildStore;
 use haft::{
     Answered, Approval, Claim, Digest, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink,
-    PendingCall, PendingId, PendingStore, StoreError,
+    PendingCall, PendingId, PendingStore, RunId, StoreError,
 };
 use std::error::Error;
 use std::fs;
@@ -140,14 +140,6 @@ impl KeptState {
         }
     }
 
-    /// Tells whether a call waits, whatever else there is.
-    pub(crate) async fn waits(&self, id: &PendingId) -> Result<bool> {
-        match self.existing()? {
-            Some(store) => Ok(store.waits(id).await?),
-            None => Ok(false),
-        }
-    }
-
     /// Says on standard error, once, why something cannot be kept or read: a model is told no more than that.
     fn said<T, E: Error + 'static>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Err(error) = &result {
@@ -236,6 +228,20 @@ impl PendingStore for KeptState {
     async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
         match self.found("read the pending calls")? {
             Some(store) => store.waiting().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+        match self.found("read the pending call")? {
+            Some(store) => store.waits(id).await,
+            None => Ok(false),
+        }
+    }
+
+    async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
+        match self.found("read the pending calls")? {
+            Some(store) => store.waiting_of(run).await,
             None => Ok(Vec::new()),
         }
     }

@@ -1,6 +1,6 @@
 use crate::{Entry, PendingEntry, RunSummary};
 use async_trait::async_trait;
-use haft_tools_core::{Grant, PendingId, StoreError};
+use haft_tools_core::{Grant, StoreError};
 
 /// Lists what is kept, where one entry that cannot be read does not stand in the way of the others.
 ///
@@ -50,17 +50,6 @@ pub trait EntryStore: Send + Sync + 'static {
     ///
     /// Cancel safe.
     async fn pending_entries(&self) -> Result<Vec<PendingEntry>, StoreError>;
-
-    /// Tells whether a call was put in and not claimed.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError>;
 
     /// Marks the state of the journal, of the calls that wait and of the grants: it is another one after each change of these,
     /// whichever process made it.

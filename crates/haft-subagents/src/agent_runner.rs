@@ -254,9 +254,7 @@ impl AgentRunner {
         let agent = Arc::new(self.agent(&child, model, keeper, &expected));
         let _listed = Listed::new(&self.at_work, scope.run(), &agent);
         let state = if let Some(state) = kept {
-            let waiting = self.pending.waiting().await.unwrap_or_default();
-            let own: Vec<PendingCall> =
-                waiting.into_iter().filter(|pending| pending.run == *scope.run()).collect();
+            let own = self.pending.waiting_of(scope.run()).await.unwrap_or_default();
             go_on(&agent, &scope, &child, state, &own).await?
         } else {
             let prompt = said(std::iter::once(&child.task).chain(&child.said));

@@ -118,12 +118,12 @@ pub use nearest::{listed, nearest};
 pub use outline::{one_line, origins, outline};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention};
 pub use permission::{
-    AgentPolicy, AllowAll, Answered, Approval, Approver, Approvers, AskedQuestion, Claim, DenyAll,
-    Explanation, Grant, GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants, MemoryPending, Mode,
-    ModeError, ModeSwitch, NoAnswer, PatternError, PatternSet, PatternSyntax, PendingCall, PendingId,
-    PendingStore, Policy, PolicyLayer, Question, QuestionKind, Response, Rule, RuleError, RuleLanguage,
-    RuleSource, Rules, RunAbove, StoreError, UnfitAnswer, Unmet, Verdict, Wants, answering_within,
-    approver_fn, request_mode,
+    AgentPolicy, AllowAll, Answered, Approval, Approver, Approvers, AskedQuestion, CallStanding, Claim,
+    DenyAll, Explanation, Grant, GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants,
+    MemoryPending, Mode, ModeError, ModeSwitch, NoAnswer, PatternError, PatternSet, PatternSyntax,
+    PendingCall, PendingId, PendingStore, Policy, PolicyLayer, Question, QuestionKind, Response, Rule,
+    RuleError, RuleLanguage, RuleSource, Rules, RunAbove, StoreError, UnfitAnswer, Unmet, Verdict, Wants,
+    answering_within, approver_fn, request_mode,
 };
 pub use preview::Preview;
 pub use private_files::{PrivateFileError, PrivateFiles, PrivateLock};

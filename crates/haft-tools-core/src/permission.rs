@@ -1,6 +1,7 @@
 mod approver;
 mod approvers;
 mod below;
+mod call_standing;
 mod grant;
 mod grant_store;
 mod grants;
@@ -22,6 +23,7 @@ mod verdict;
 pub use approver::{AllowAll, Approval, Approver, DenyAll, approver_fn};
 pub use approvers::{Approvers, answering_within};
 pub(crate) use below::WaitsFor;
+pub use call_standing::CallStanding;
 pub use grant::{Grant, GrantPlace, GrantTerm};
 pub use grant_store::{GrantStore, MemoryGrants};
 pub use grants::Grants;

@@ -196,7 +196,7 @@ impl ClientCalls {
 
     /// Finds the call of this client that says the same and waits in the engine.
     async fn known(&self, sent: &Sent<'_>) -> Option<PendingCall> {
-        let waiting = match self.store.waiting().await {
+        let waiting = match self.store.waiting_of(sent.scope.run()).await {
             Ok(waiting) => waiting,
             Err(error) => {
                 crate::exit::note(&error);
@@ -205,7 +205,7 @@ impl ClientCalls {
         };
         let is_same = |pending: &PendingCall| {
             pending.call.id.as_str().starts_with(&sent.prefix)
-                && (&pending.run, pending.agent.as_deref()) == (sent.scope.run(), sent.scope.agent())
+                && pending.agent.as_deref() == sent.scope.agent()
                 && CallCourse::parse_id(&pending.id).is_some()
         };
         waiting.into_iter().find(is_same)

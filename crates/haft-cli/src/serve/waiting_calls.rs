@@ -50,6 +50,14 @@ impl PendingStore for WaitingCalls {
         self.state.waiting().await
     }
 
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+        self.state.waits(id).await
+    }
+
+    async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
+        self.state.waiting_of(run).await
+    }
+
     async fn waiting_as(&self, digest: &Digest) -> Result<Option<(PendingId, Option<Approval>)>, StoreError> {
         self.state.waiting_as(digest).await
     }

@@ -67,17 +67,6 @@ impl EntryStore for PostgresStore {
         .await
     }
 
-    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
-        let id = id.to_string();
-        self.durably("read the pending call", move |client| {
-            Box::pin(async move {
-                let sql = "SELECT EXISTS (SELECT FROM pending WHERE id = $1 AND claimed_at_ms IS NULL)";
-                Ok(client.query_one(sql, &[&id]).await?.try_get(0)?)
-            })
-        })
-        .await
-    }
-
     async fn mark(&self) -> Result<String, StoreError> {
         self.durably("look for changes", |client| {
             Box::pin(async move {

@@ -2,8 +2,9 @@ use super::{PostgresStore, Trouble};
 use crate::written::{from_json, integer, to_json};
 use async_trait::async_trait;
 use deadpool_postgres::Object;
-use haft_core::Digest;
+use haft_core::{Digest, RunId};
 use haft_tools_core::{Answered, Approval, Claim, PendingCall, PendingId, PendingStore, StoreError, now_ms};
+use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 #[async_trait]
@@ -40,11 +41,33 @@ impl PendingStore for PostgresStore {
             Box::pin(async move {
                 let sql =
                     "SELECT id, body FROM pending WHERE claimed_at_ms IS NULL ORDER BY asked_at_ms, seq";
-                let mut waiting = Vec::new();
-                for row in client.query(sql, &[]).await? {
-                    waiting.push(from_json("pending call", row.try_get(0)?, row.try_get(1)?)?);
-                }
-                Ok(waiting)
+                calls(&client.query(sql, &[]).await?)
+            })
+        })
+        .await
+    }
+
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+        let id = id.to_string();
+        self.durably("read the pending call", move |client| {
+            Box::pin(async move {
+                let sql = "SELECT EXISTS (SELECT FROM pending WHERE id = $1 AND claimed_at_ms IS NULL)";
+                Ok(client.query_one(sql, &[&id]).await?.try_get(0)?)
+            })
+        })
+        .await
+    }
+
+    async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
+        let run = run.clone();
+        self.durably("read the pending calls of the run", move |client| {
+            Box::pin(async move {
+                let statement = client
+                    .prepare_cached(
+                        "SELECT id, body FROM pending WHERE run = $1 AND claimed_at_ms IS NULL ORDER BY asked_at_ms, seq",
+                    )
+                    .await?;
+                calls(&client.query(&statement, &[&run.as_str()]).await?)
             })
         })
         .await
@@ -106,6 +129,15 @@ impl PendingStore for PostgresStore {
         })
         .await
     }
+}
+
+/// Reads the calls of rows of ids and bodies.
+fn calls(rows: &[Row]) -> Result<Vec<PendingCall>, Trouble> {
+    let mut calls = Vec::with_capacity(rows.len());
+    for row in rows {
+        calls.push(from_json("pending call", row.try_get(0)?, row.try_get(1)?)?);
+    }
+    Ok(calls)
 }
 
 /// Claims a call by one statement, which succeeds once, whoever tries and however many do at the same time.

@@ -51,16 +51,6 @@ impl EntryStore for SqliteStore {
         .await
     }
 
-    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
-        let id = id.clone();
-        self.durably("read the pending call", move |connection| {
-            let mut select =
-                connection.prepare_cached("SELECT 1 FROM pending WHERE id = ?1 AND claimed_at_ms IS NULL")?;
-            Ok(select.exists([id.as_str()])?)
-        })
-        .await
-    }
-
     async fn mark(&self) -> Result<String, StoreError> {
         self.quickly("look for changes", |connection| {
             let mut select = connection.prepare_cached(

@@ -1,10 +1,10 @@
 use super::{SqliteStore, Trouble, writing};
 use crate::written::{from_json, integer, to_json};
 use async_trait::async_trait;
-use haft_core::Digest;
+use haft_core::{Digest, RunId};
 use haft_tools_core::now_ms;
 use haft_tools_core::{Answered, Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
-use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+use rusqlite::{Connection, OptionalExtension as _, Rows, ToSql, params};
 use std::time::Duration;
 
 /// For how long the log of a claimed call is waited for, until it can be emptied.
@@ -45,13 +45,28 @@ impl PendingStore for SqliteStore {
             let mut select = connection.prepare_cached(
                 "SELECT id, body FROM pending WHERE claimed_at_ms IS NULL ORDER BY asked_at_ms, seq",
             )?;
-            let mut rows = select.query(())?;
-            let mut waiting = Vec::new();
-            while let Some(row) = rows.next()? {
-                let (id, body): (String, String) = (row.get(0)?, row.get(1)?);
-                waiting.push(from_json("pending call", &id, &body)?);
-            }
-            Ok(waiting)
+            calls(select.query(())?)
+        })
+        .await
+    }
+
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+        let id = id.clone();
+        self.durably("read the pending call", move |connection| {
+            let mut select =
+                connection.prepare_cached("SELECT 1 FROM pending WHERE id = ?1 AND claimed_at_ms IS NULL")?;
+            Ok(select.exists([id.as_str()])?)
+        })
+        .await
+    }
+
+    async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
+        let run = run.clone();
+        self.durably("read the pending calls of the run", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT id, body FROM pending WHERE run = ?1 AND claimed_at_ms IS NULL ORDER BY asked_at_ms, seq",
+            )?;
+            calls(select.query([run.as_str()])?)
         })
         .await
     }
@@ -112,6 +127,16 @@ impl PendingStore for SqliteStore {
         })
         .await
     }
+}
+
+/// Reads the calls of rows of ids and bodies.
+fn calls(mut rows: Rows<'_>) -> Result<Vec<PendingCall>, Trouble> {
+    let mut calls = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, body): (String, String) = (row.get(0)?, row.get(1)?);
+        calls.push(from_json("pending call", &id, &body)?);
+    }
+    Ok(calls)
 }
 
 /// Claims a call by one statement, which succeeds once, whoever tries and however many do at the same time.

@@ -1,5 +1,7 @@
-use crate::fixture::{Place, pending, pending_with};
-use haft_tools_core::{Answered, Approval, Claim, MemoryPending, PendingId, PendingStore};
+use crate::fixture::{Place, pending, pending_with, run};
+use haft_tools_core::{
+    Answered, Approval, CallStanding, Claim, MemoryPending, PendingCall, PendingId, PendingStore,
+};
 use serde_json::json;
 use std::fs;
 
@@ -101,6 +103,78 @@ async fn a_call_is_found_by_what_it_is_about() {
         store.claim(&early).await.unwrap();
         assert_eq!(found(early.digest).await, None);
         assert_eq!(found(pending("d", &json!({ "other": 1 })).digest).await, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn it_is_told_of_one_call_where_it_stands() {
+    check(async |store| {
+        let pending = pending("1", &json!({}));
+        let stands = async || store.standing(&pending.id).await.unwrap();
+        assert_eq!((store.waits(&pending.id).await.unwrap(), stands().await), (false, CallStanding::Gone));
+        store.put(&pending).await.unwrap();
+        assert_eq!((store.waits(&pending.id).await.unwrap(), stands().await), (true, CallStanding::Waits));
+        // Somebody has said that they will answer later.
+        store.answer(&pending.id, &Approval::Later).await.unwrap();
+        assert_eq!(stands().await, CallStanding::Waits);
+        store.answer(&pending.id, &Approval::Approve).await.unwrap();
+        assert_eq!(stands().await, CallStanding::Answered(Approval::Approve));
+        store.claim(&pending).await.unwrap();
+        assert_eq!((store.waits(&pending.id).await.unwrap(), stands().await), (false, CallStanding::Gone));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_calls_of_one_run_are_listed_alone() {
+    check(async |store| {
+        let of = |id: &str, run: &str, at: u64| {
+            pending_with(id, &json!({}), &json!({ "run": run, "asked_at_ms": at }))
+        };
+        let (late, other, early, claimed) =
+            (of("a", "run-1", 2), of("b", "run-2", 1), of("c", "run-1", 1), of("d", "run-1", 0));
+        for pending in [&late, &other, &early, &claimed] {
+            store.put(pending).await.unwrap();
+        }
+        store.claim(&claimed).await.unwrap();
+        assert_eq!(store.waiting_of(&run("run-1")).await.unwrap(), [early, late]);
+        assert_eq!(store.waiting_of(&run("run-2")).await.unwrap(), [other]);
+        assert_eq!(store.waiting_of(&run("run-3")).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_is_gone_on_with_by_what_is_settled_below_it_at_any_depth() {
+    let below = |id: &str, calls: &[&PendingCall]| {
+        pending_with(id, &json!({}), &json!({ "wants": { "kind": "below", "calls": calls } }))
+    };
+    let (first, second) = (pending("1", &json!({})), pending("2", &json!({})));
+    let middle = below("middle", &[&second]);
+    let outer = below("outer", &[&first, &middle]);
+    check(async |store| {
+        let settled = async || {
+            let settled = store.settled(&outer).await.unwrap();
+            settled.into_iter().map(|(id, standing)| (id.to_string(), standing)).collect::<Vec<_>>()
+        };
+        for pending in [&first, &second, &middle, &outer] {
+            store.put(pending).await.unwrap();
+        }
+        assert_eq!(settled().await, []);
+        // Nobody is asked about the one in the middle, and whoever goes on with it has not gone on with what it waits for.
+        store.answer(&middle.id, &Approval::Approve).await.unwrap();
+        assert_eq!(settled().await, []);
+        let denied = Approval::Deny { reason: "no".to_owned() };
+        store.answer(&middle.id, &denied).await.unwrap();
+        assert_eq!(settled().await, [("middle".to_owned(), CallStanding::Answered(denied))]);
+        store.claim(&middle).await.unwrap();
+        assert_eq!(settled().await, []);
+        store.answer(&second.id, &Approval::Approve).await.unwrap();
+        store.claim(&first).await.unwrap();
+        let approved = CallStanding::Answered(Approval::Approve);
+        assert_eq!(settled().await, [("1".to_owned(), CallStanding::Gone), ("2".to_owned(), approved)]);
+        assert_eq!(store.settled(&first).await.unwrap(), []);
     })
     .await;
 }

@@ -2,8 +2,9 @@
 
 use super::AgentRunner;
 use haft_agent::{Agent, ResumeError, RunEvent, RunState};
-use haft_tools_core::{Approval, CallOutcome, CallScope, PendingCall, PendingId, ResumeRefused, StoreError};
-use std::collections::HashSet;
+use haft_tools_core::{
+    Approval, CallOutcome, CallScope, CallStanding, PendingCall, PendingId, ResumeRefused, StoreError,
+};
 
 /// Why a call does not run whose answer nobody can tell any more.
 const TOO_LATE: &str = "nobody answered in time";
@@ -34,41 +35,39 @@ impl AgentRunner {
         &self,
         calls: Vec<PendingCall>,
     ) -> Result<Option<(PendingCall, Approval)>, StoreError> {
-        if calls.is_empty() {
-            return Ok(None);
-        }
-        let waiting = self.pending.waiting().await?;
-        let waiting: HashSet<PendingId> = waiting.into_iter().map(|pending| pending.id).collect();
         for pending in calls {
-            if pending.waits_below() {
-                // It finds the answers itself, as soon as there is one.
-                let mut is_answered = false;
-                for leaf in pending.leaves() {
-                    is_answered |= self.answer_to(leaf, &waiting).await?.is_some();
-                }
-                if is_answered {
-                    return Ok(Some((pending, Approval::Approve)));
-                }
-            } else if let Some(approval) = self.answer_to(&pending, &waiting).await? {
-                return Ok(Some((pending, approval)));
+            let answer = if pending.waits_below() {
+                self.answer_below(&pending).await?
+            } else {
+                self.answer_to(&pending).await?
+            };
+            if let Some(answer) = answer {
+                return Ok(Some((pending, answer)));
             }
         }
         Ok(None)
     }
 
+    /// Finds what a call that waits for others is gone on with: it finds the answers to these itself, as soon as there is one.
+    async fn answer_below(&self, outer: &PendingCall) -> Result<Option<Approval>, StoreError> {
+        if let CallStanding::Answered(answer) = self.pending.standing(&outer.id).await?
+            && answer.denies()
+        {
+            return Ok(Some(answer));
+        }
+        let goes_on =
+            outer.leaves().any(PendingCall::is_expired) || !self.pending.settled(outer).await?.is_empty();
+        Ok(goes_on.then_some(Approval::Approve))
+    }
+
     /// Finds what was answered to a call that people are asked about.
-    async fn answer_to(
-        &self,
-        pending: &PendingCall,
-        waiting: &HashSet<PendingId>,
-    ) -> Result<Option<Approval>, StoreError> {
-        let answer = self.pending.answer_to(&pending.id).await?.filter(|answer| !answer.waits());
+    async fn answer_to(&self, pending: &PendingCall) -> Result<Option<Approval>, StoreError> {
         let too_late = || Approval::Deny { reason: TOO_LATE.to_owned() };
-        Ok(match answer {
-            Some(answer) if answer.denies() || !pending.is_expired() => Some(answer),
-            // It is found to be claimed where a process went on with it and ended.
-            None if waiting.contains(&pending.id) && !pending.is_expired() => None,
-            Some(_) | None => Some(too_late()),
+        Ok(match self.pending.standing(&pending.id).await? {
+            CallStanding::Answered(answer) if answer.denies() || !pending.is_expired() => Some(answer),
+            CallStanding::Waits if !pending.is_expired() => None,
+            // One that waits no more is found to be claimed where a process went on with it and ended.
+            _ => Some(too_late()),
         })
     }
 }

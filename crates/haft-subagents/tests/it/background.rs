@@ -305,6 +305,33 @@ async fn a_call_that_is_denied_while_it_waits_below_ends_what_waits() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_between_that_a_person_denies_ends_what_waits_below_it() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Have it made."}]}}]}
+{"run":"d/0","calls":[{"id":"e","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Make it."}]}}]}
+{"run":"d/0/e/0","calls":[{"id":"m","name":"make","input":{"name":"cup"}}]}
+{"run":"d/0","text":"So be it."}
+{"text":"Done."}
+"#;
+    let setup = Setup { approver: later(), ..setup(session) };
+    let process = setup.process();
+    let state = process.run().await;
+    let outer = state.pending().next().unwrap().call.id.clone();
+    let pending = &setup.disk.pending;
+    let waiting = pending.waiting().await.unwrap();
+    let between = waiting.iter().find(|call| call.waits_below() && call.run != *scope().run()).unwrap();
+    assert!(pending.answer(&between.id, &Approval::Deny { reason: "not now".into() }).await.unwrap());
+    let state = process.agent.resume(scope(), state, &outer, Approval::Approve).await.unwrap();
+    assert_eq!(state.end(), Some(&RunEnd::Completed));
+    let tree = setup.disk.children.tree(scope().run()).await.unwrap();
+    let mut ends: Vec<_> = tree.iter().map(|record| (record.depth, record.status.name())).collect();
+    ends.sort_unstable();
+    assert_eq!(ends, [(1, "done"), (2, "cancelled")]);
+    assert!(pending.waiting().await.unwrap().is_empty());
+    assert!(setup.disk.made.lock().unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_that_is_denied_after_all_does_not_go_on_by_what_was_said_before() {
     let session = r#"
 {"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Ask."}],"background":true}}]}

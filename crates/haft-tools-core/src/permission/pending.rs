@@ -311,6 +311,11 @@ impl PendingCall {
         }
     }
 
+    /// Iterates over the calls below it that it waits for, at any depth, each before those that it waits for itself.
+    pub(crate) fn waits_for_all(&self) -> impl Iterator<Item = &Self> {
+        walk(self.waits_for(), Self::waits_for)
+    }
+
     /// The calls right below it that it waits for, or waited for last.
     pub(crate) fn below(&self) -> &[Self] {
         if self.waits_below() { self.waits_for() } else { &self.waited_for }

@@ -1,8 +1,9 @@
+use super::call_standing::CallStanding;
 use super::pending::{PendingCall, PendingId};
 use super::store_error::StoreError;
 use crate::{Approval, now_ms};
 use async_trait::async_trait;
-use haft_core::Digest;
+use haft_core::{Digest, RunId};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -87,6 +88,85 @@ pub trait PendingStore: Send + Sync + 'static {
     ///
     /// Cancel safe.
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError>;
+
+    /// Tells whether a call was put in and not claimed.
+    ///
+    /// By default all calls that wait are looked through.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+        Ok(self.waiting().await?.iter().any(|pending| pending.id == *id))
+    }
+
+    /// Lists the calls of one run as [`waiting`](Self::waiting) does, and none of the runs below it.
+    ///
+    /// By default all calls that wait are looked through.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
+        let mut waiting = self.waiting().await?;
+        waiting.retain(|pending| pending.run == *run);
+        Ok(waiting)
+    }
+
+    /// Finds out where a call stands that was left to wait.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn standing(&self, id: &PendingId) -> Result<CallStanding, StoreError> {
+        Ok(match self.answer_to(id).await?.filter(|answer| !answer.waits()) {
+            Some(answer) => CallStanding::Answered(answer),
+            None if self.waits(id).await? => CallStanding::Waits,
+            None => CallStanding::Gone,
+        })
+    }
+
+    /// Lists those of the calls which a call [waits for](PendingCall::waits_below), at any depth, that are a reason to go on with
+    /// it: its [leaves](PendingCall::leaves) that are answered or wait no more, and calls between it and these that a person has
+    /// denied, to end them.
+    ///
+    /// It is for whoever goes on with a call, who approves it then: it finds the answers itself. Whether an approval among them
+    /// came in time is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn settled(&self, outer: &PendingCall) -> Result<Vec<(PendingId, CallStanding)>, StoreError> {
+        let mut settled = Vec::new();
+        for call in outer.waits_for_all() {
+            let standing = self.standing(&call.id).await?;
+            let counts = match &standing {
+                CallStanding::Waits => false,
+                CallStanding::Answered(answer) => !call.waits_below() || answer.denies(),
+                CallStanding::Gone => !call.waits_below(),
+            };
+            if counts {
+                settled.push((call.id.clone(), standing));
+            }
+        }
+        Ok(settled)
+    }
 
     /// Keeps an answer to exactly what was shown, unless there is one: of several people who decide, the first counts.
     ///
@@ -241,6 +321,14 @@ impl MemoryPending {
         Self::default()
     }
 
+    fn waiting_where(&self, is_wanted: impl Fn(&PendingCall) -> bool) -> Vec<PendingCall> {
+        let calls = self.lock();
+        let waiting = calls.values().filter_map(|kept| kept.waiting.as_ref()).map(|(pending, _)| &**pending);
+        let mut waiting: Vec<PendingCall> = waiting.filter(|pending| is_wanted(pending)).cloned().collect();
+        waiting.sort_by_key(|pending| pending.asked_at_ms);
+        waiting
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PendingId, Kept>> {
         // Nothing that is called under the lock panics half-way through a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -276,11 +364,15 @@ impl PendingStore for MemoryPending {
     }
 
     async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
-        let calls = self.lock();
-        let waiting = calls.values().filter_map(|kept| kept.waiting.as_ref());
-        let mut waiting: Vec<PendingCall> = waiting.map(|(pending, _)| PendingCall::clone(pending)).collect();
-        waiting.sort_by_key(|pending| pending.asked_at_ms);
-        Ok(waiting)
+        Ok(self.waiting_where(|_| true))
+    }
+
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+        Ok(self.lock().get(id).is_some_and(|kept| kept.waiting.is_some()))
+    }
+
+    async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
+        Ok(self.waiting_where(|pending| pending.run == *run))
     }
 
     async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {

@@ -3,8 +3,8 @@ use super::relay::Relay;
 use super::watch::Watch;
 use haft_core::ToolCall;
 use haft_tools_core::{
-    Approval, Approver, CallOutcome, CallScope, Observer, PendingCall, PendingStore, Resumption,
-    ToolExecutor, ToolRegistry,
+    Approval, Approver, CallOutcome, CallScope, CallStanding, Observer, PendingCall, PendingStore,
+    Resumption, ToolExecutor, ToolRegistry,
 };
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) struct Begun {
 pub(super) struct Outer {
     begun: Begun,
     pending: PendingCall,
-    /// Whether a call that it waits for was answered, or waits no more.
+    /// Whether something that it waits for was settled.
     goes_on: bool,
 }
 
@@ -32,7 +32,7 @@ impl Begun {
     ///
     /// One whose arguments were mended is not found, since nobody knows any more how the client wrote them.
     pub(super) async fn find(self) -> Option<Outer> {
-        let waiting = match self.pending.waiting().await {
+        let waiting = match self.pending.waiting_of(self.scope.run()).await {
             Ok(waiting) => waiting,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
@@ -40,19 +40,15 @@ impl Begun {
                 return None;
             }
         };
-        let pending = waiting.iter().find(|waiting| waiting.waits_below() && self.is_same(waiting))?.clone();
-        let mut goes_on = false;
-        for leaf in pending.leaves() {
-            goes_on = goes_on
-                || waiting.iter().all(|waiting| waiting.id != leaf.id)
-                || matches!(self.pending.answer_to(&leaf.id).await, Ok(Some(answer)) if !answer.waits());
-        }
+        let pending = waiting.into_iter().find(|waiting| waiting.waits_below() && self.is_same(waiting))?;
+        let settled = self.pending.settled(&pending).await;
+        let goes_on = settled.is_ok_and(|settled| !settled.is_empty());
         Some(Outer { begun: self, pending, goes_on })
     }
 
     fn is_same(&self, pending: &PendingCall) -> bool {
         (&pending.call.name, &pending.call.input) == (&self.call.name, &self.call.input)
-            && (&pending.run, pending.agent.as_deref()) == (self.scope.run(), self.scope.agent())
+            && pending.agent.as_deref() == self.scope.agent()
             && pending.above.len() == self.scope.chain().skip(1).count()
     }
 }
@@ -62,7 +58,10 @@ impl Outer {
     pub(super) async fn go_on(self, executor: &dyn ToolExecutor) -> Option<CallOutcome> {
         let Self { begun, pending, goes_on } = self;
         // A person may have answered the call itself, to end it.
-        let own = begun.pending.answer_to(&pending.id).await.ok().flatten().filter(Approval::denies);
+        let own = match begun.pending.standing(&pending.id).await {
+            Ok(CallStanding::Answered(answer)) => Some(answer).filter(Approval::denies),
+            _ => None,
+        };
         if own.is_none() && !goes_on {
             return Some(CallOutcome::Pending(Box::new(pending)));
         }

@@ -1,13 +1,18 @@
 //! Calls that wait for calls they have made, for a client that cannot be asked.
 
 use super::super::fixture::{Paper, Probe, Stage, Told};
-use super::super::refusal;
+use super::super::{ParkedLimits, refusal};
 use crate::server::ask::Ask;
 use crate::server::line::Served;
+use async_trait::async_trait;
 use expect_test::expect;
-use haft_core::ToolCall;
-use haft_tools_core::{Approval, Batch, CallOutcome, PendingCall, PendingStore, Resumption, ToolExecutor};
+use haft_core::{RunId, ToolCall};
+use haft_tools_core::{
+    Approval, Batch, CallOutcome, Claim, MemoryPending, PendingCall, PendingId, PendingStore, Resumption,
+    StoreError, ToolExecutor,
+};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// What calls are executed by, and where they wait.
@@ -93,4 +98,50 @@ async fn a_person_can_end_a_call_that_has_begun() {
     assert!(Told::from(call().await).reply().starts_with("denied: this call was not approved: no;"));
     assert!(server.store.waiting().await.unwrap().is_empty());
     assert!(server.ran.all().is_empty());
+}
+
+/// Counts how often all that waits is listed.
+#[derive(Default)]
+struct Counted(MemoryPending, AtomicUsize);
+
+#[async_trait]
+impl PendingStore for Counted {
+    async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
+        self.0.put(pending).await
+    }
+
+    async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {
+        self.0.claim(pending).await
+    }
+
+    async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.waiting().await
+    }
+
+    async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
+        self.0.waiting_of(run).await
+    }
+
+    async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {
+        self.0.answer(id, approval).await
+    }
+
+    async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
+        self.0.answer_to(id).await
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_nobody_is_served_without_a_list_of_all_that_wait() {
+    let store = Arc::new(Counted::default());
+    let free = Probe::new("look", |_, _| async { Ok("seen".into()) });
+    let server =
+        Stage::instance([free], ParkedLimits::default(), Arc::clone(&store) as Arc<dyn PendingStore>);
+    for _ in 0..10 {
+        let line = Arc::new(Paper::modern("ada").mute());
+        let told: Told = server.call(line, "look", json!({}), (None, Value::Null)).await.into();
+        assert_eq!(told.reply(), "ok: seen");
+    }
+    assert_eq!(store.1.load(Ordering::SeqCst), 0);
 }
