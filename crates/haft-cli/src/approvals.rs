@@ -107,7 +107,8 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 let wanted = WantedTools::new(wanted, task.no_mcp, task.no_openapi);
                 let (tools, servers) = offer(&workdir, tools, wanted).await?;
                 servers.stop().await;
-                if let Some(refusal) = editor::refusal(&tools, pending, &input) {
+                let limits = task.limits(&workdir, &tools);
+                if let Some(refusal) = editor::refusal(&tools, &limits, pending, &input) {
                     editor::print_refusal(&refusal);
                     let message =
                         format!("the call `{id}` cannot be made with these arguments, and waits as it was");

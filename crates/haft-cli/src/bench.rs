@@ -47,8 +47,7 @@ impl Bench {
         if wait {
             Attended::Elsewhere
         } else if at_terminal() {
-            let (policy, mode) = (self.policy.loaded.policy.clone(), self.policy.mode.clone());
-            Attended::Here(Box::new(Terminal { policy, mode, tools: self.tools.clone() }))
+            Attended::Here(Box::new(Terminal::new(&self.policy, &self.tools)))
         } else {
             Attended::Nobody
         }

@@ -2,7 +2,7 @@ use crate::exit::UsageError;
 use crate::own_place;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
-use haft::{PendingCall, ToolRegistry};
+use haft::{Limits, PendingCall, ToolRegistry};
 use serde_json::Value;
 use std::env;
 use std::io::Write as _;
@@ -31,14 +31,20 @@ pub(crate) async fn edit(input: &Value) -> Result<Option<Value>> {
     Ok(Some(edited).filter(|edited| edited != input))
 }
 
-/// Says why a call cannot be made with an input, as it would turn out when the call goes on; gives `None` if it can.
+/// Says why a call cannot be made with an input, as it would turn out when the call goes on within these limits; gives `None` if
+/// it can.
 ///
 /// Tools that are not at hand here, such as those by which a run delegates, are asked when the call goes on.
-pub(crate) fn refusal(tools: &ToolRegistry, pending: &PendingCall, input: &Value) -> Option<String> {
+pub(crate) fn refusal(
+    tools: &ToolRegistry,
+    limits: &Limits,
+    pending: &PendingCall,
+    input: &Value,
+) -> Option<String> {
     let in_own_place = own_place::tools(pending);
     let tools = in_own_place.as_ref().unwrap_or(tools);
     tools.get(&pending.call.name)?;
-    let declared = tools.declare(&pending.call.name, input.clone(), &pending.scope());
+    let declared = tools.declare_within(limits, &pending.call.name, input.clone(), &pending.scope());
     declared.err().map(|error| error.to_string())
 }
 

@@ -1,9 +1,12 @@
 use crate::editor;
+use crate::policy_setup::PolicyInForce;
 use crate::prompt::{Prompt, Said};
 use crate::typed::typed;
 use async_trait::async_trait;
+use haft::policy::LoadedPolicy;
 use haft::{
-    Approval, Approver, AskedQuestion, Explanation, ModeSwitch, PendingCall, Policy, Response, ToolRegistry,
+    Approval, Approver, AskedQuestion, Explanation, Limits, ModeSwitch, PendingCall, Policy, Response,
+    ToolRegistry,
 };
 use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
@@ -54,12 +57,20 @@ pub(crate) async fn confirm(question: &str) -> bool {
 
 /// Asks the person at the terminal about calls that wait, and explains them.
 pub(crate) struct Terminal {
-    pub(crate) policy: Policy,
-    pub(crate) mode: ModeSwitch,
-    pub(crate) tools: ToolRegistry,
+    policy: Policy,
+    limits: Limits,
+    mode: ModeSwitch,
+    tools: ToolRegistry,
 }
 
 impl Terminal {
+    /// Asks about calls that are decided by this policy, of these tools.
+    pub(crate) fn new(in_force: &PolicyInForce, tools: &ToolRegistry) -> Self {
+        let LoadedPolicy { policy, limits, .. } = &in_force.loaded;
+        let (policy, limits, mode) = (policy.clone(), limits.clone(), in_force.mode.clone());
+        Self { policy, limits, mode, tools: tools.clone() }
+    }
+
     /// Asks about a call until there is an answer; without one it stays for later.
     pub(crate) async fn ask(&self, pending: &PendingCall) -> Approval {
         let explained: Arc<[Explanation]> = self.explain(pending).into();
@@ -70,7 +81,7 @@ impl Terminal {
             match on_terminal(move |prompt| prompt.call(&shown, &explained)).await {
                 Some(Said::Answer(approval)) => return approval,
                 Some(Said::Edit) => match editor::edit(&input).await {
-                    Ok(Some(edited)) => match editor::refusal(&self.tools, &pending, &edited) {
+                    Ok(Some(edited)) => match editor::refusal(&self.tools, &self.limits, &pending, &edited) {
                         None => return Approval::Edit { input: edited },
                         Some(refusal) => {
                             editor::print_refusal(&refusal);

@@ -12,11 +12,7 @@ pub(crate) struct Present {
 
 impl Present {
     pub(crate) fn new(approves_all: bool, policy: &PolicyInForce, tools: &ToolRegistry) -> Self {
-        let terminal = at_terminal().then(|| Terminal {
-            policy: policy.loaded.policy.clone(),
-            mode: policy.mode.clone(),
-            tools: tools.clone(),
-        });
+        let terminal = at_terminal().then(|| Terminal::new(policy, tools));
         Self { person: Person::new(approves_all), approves_all, terminal }
     }
 }

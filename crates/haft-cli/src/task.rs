@@ -4,9 +4,9 @@ use crate::exit::UsageError;
 use crate::mcp::offered::Wanted;
 use crate::offered::WantedTools;
 use crate::other_root::OtherRoot;
-use crate::policy_setup::PolicyOptions;
+use crate::policy_setup::{PolicyOptions, PolicySetup};
 use anyhow::{Context as _, Result};
-use haft::{Mode, RunId, Workdir};
+use haft::{Limits, Mode, RunId, ToolRegistry, Workdir};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf, absolute};
@@ -154,6 +154,15 @@ impl Task {
             mode: self.mode.as_deref().map(str::parse).transpose().with_context(unknown)?,
             sandbox: self.sandbox.as_deref().map(str::parse).transpose().with_context(unknown)?,
         })
+    }
+
+    /// What its calls are bounded by: what the policy in force says, or what is so by default where it cannot be read.
+    ///
+    /// Reads policy files, so it takes a thread that may wait.
+    pub(crate) fn limits(&self, workdir: &Workdir, tools: &ToolRegistry) -> Limits {
+        let options = self.policy();
+        let in_force = options.and_then(|options| PolicySetup::new(workdir, None, tools).in_force(&options));
+        in_force.map_or_else(|_| Limits::default(), |policy| policy.loaded.limits)
     }
 
     /// The tools that it needs beside those of this command.

@@ -6,7 +6,7 @@ use crate::exit::{Exit, UsageError};
 use crate::serve::Route;
 use crate::worker::WorkerOptions;
 use anyhow::Result;
-use haft::{Approval, Journal, ModeSwitch, PendingStore, Policy, Redactor, ToolExecutor};
+use haft::{Approval, Journal, Limits, ModeSwitch, PendingStore, Policy, Redactor, ToolExecutor};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl ServedCluster {
     pub(crate) fn executor(
         &self,
         _: Arc<dyn PendingStore>,
-        _: Policy,
+        _: (Policy, Limits),
         _: ModeSwitch,
         _: (Journal, Redactor),
     ) -> Arc<dyn ToolExecutor> {

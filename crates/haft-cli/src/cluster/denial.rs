@@ -1,6 +1,6 @@
 use haft::{
-    Access, Accesses, CallJournal, CallScope, DecidedBy, Decision, ErrorKind, Mode, Policy, ReplyStatus,
-    Schema, ToolCall, ToolOutput, ToolRegistry, ToolReply, ToolSpec,
+    Access, Accesses, CallJournal, CallScope, DecidedBy, Decision, ErrorKind, Limits, Mode, Policy,
+    ReplyStatus, Schema, ToolCall, ToolOutput, ToolRegistry, ToolReply, ToolSpec,
 };
 
 /// Answers a call that is denied before it is sent, whatever workers would say; its record is of this server, since no worker
@@ -9,13 +9,13 @@ use haft::{
 /// What a call would touch cannot always be told here: its tool may be one that only workers have, and its arguments may fit
 /// only there. It could be anything then, and is decided as such: what is denied by the name of the tool stays denied.
 pub(super) fn denial(
-    (policy, mode): (&Policy, Mode),
+    (policy, limits, mode): (&Policy, &Limits, Mode),
     tools: Option<&ToolRegistry>,
     scope: &CallScope,
     call: &ToolCall,
     journal: impl FnOnce() -> CallJournal,
 ) -> Option<ToolReply> {
-    let declared = tools.map(|tools| tools.declare(&call.name, call.input.clone(), scope));
+    let declared = tools.map(|tools| tools.declare_within(limits, &call.name, call.input.clone(), scope));
     let (why_untold, tool, accesses) = match &declared {
         Some(Ok(declared)) => (None, declared.tool.clone(), declared.accesses.clone()),
         untold => {
@@ -116,7 +116,7 @@ mod tests {
         let scope = CallScope::new("run-1".parse().unwrap());
         let call = ToolCall::new("c1".parse().unwrap(), name, input);
         let unkept = || Journal::default().call(&scope, &call);
-        let reply = denial((policy, mode), tools, &scope, &call, unkept)?;
+        let reply = denial((policy, &Limits::default(), mode), tools, &scope, &call, unkept)?;
         Some(format!("{}: {}", reply.status, reply.output.to_text()))
     }
 
@@ -147,6 +147,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_large_call_would_touch_is_told_within_the_limits_that_hold() {
+        let (tools, policy, scope) = (tools(), Policy::new(), CallScope::new("run-1".parse().unwrap()));
+        let call = ToolCall::new("c1".parse().unwrap(), "lookup", json!({ "name": "x".repeat(1_000) }));
+        let denied = |input_bytes| {
+            let limits = Limits { input_bytes, ..Limits::default() };
+            let unkept = || Journal::default().call(&scope, &call);
+            denial((&policy, &limits, Mode::Plan), Some(&tools), &scope, &call, unkept).is_some()
+        };
+        assert_eq!((denied(2_000), denied(500)), (false, true));
+    }
+
+    #[test]
     fn what_is_denied_is_recorded_here_and_what_is_sent_is_not() {
         let kept = Arc::new(MemoryJournal::default());
         let journal = Journal::new(Arc::clone(&kept) as _);
@@ -155,7 +167,7 @@ mod tests {
         for name in ["lookup", "remote", "no tool"] {
             let call = ToolCall::new("c1".parse().unwrap(), name, json!({ "name": "x" }));
             let record = || journal.call(&scope, &call);
-            denial((&policy, Mode::Default), Some(&tools), &scope, &call, record);
+            denial((&policy, &Limits::default(), Mode::Default), Some(&tools), &scope, &call, record);
         }
         let records: Vec<_> =
             kept.records().iter().map(|record| serde_json::to_value(record).unwrap()).collect();

@@ -11,7 +11,7 @@ use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::{
-    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, EventKind, Events, Journal,
+    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, EventKind, Events, Journal, Limits,
     ModeSwitch, Observer, PendingCall, PendingStore, Policy, Redactor, ReplyStatus, ResumeRefused,
     Resumption, ToolCall, ToolExecutor,
 };
@@ -72,12 +72,12 @@ impl ServedCluster {
     pub(crate) fn executor(
         &self,
         store: Arc<dyn PendingStore>,
-        policy: Policy,
+        (policy, limits): (Policy, Limits),
         mode: ModeSwitch,
         (journal, redactor): (Journal, Redactor),
     ) -> Arc<dyn ToolExecutor> {
         let Self { executor, keeping } = self.clone();
-        Arc::new(ClientCalls { executor, keeping, store, policy, mode, journal, redactor })
+        Arc::new(ClientCalls { executor, keeping, store, policy, limits, mode, journal, redactor })
     }
 }
 
@@ -90,6 +90,7 @@ struct ClientCalls {
     keeping: Arc<Mutex<()>>,
     store: Arc<dyn PendingStore>,
     policy: Policy,
+    limits: Limits,
     mode: ModeSwitch,
     /// Has what is denied here.
     journal: Journal,
@@ -108,7 +109,7 @@ struct Sent<'a> {
 impl ClientCalls {
     async fn execute(&self, batch: &Batch, call: &ToolCall) -> CallOutcome {
         let scope = batch.scope();
-        let by = (&self.policy, self.mode.get());
+        let by = (&self.policy, &self.limits, self.mode.get());
         let record = || self.journal.call(&scope, call).redacted_by(&self.redactor);
         if let Some(denied) = denial(by, batch.registry(), &scope, call, record) {
             let (name, input) = (call.name.clone(), call.input.clone());

@@ -3,9 +3,10 @@ use crate::offered::NamedTools;
 use crate::policy_setup::PolicyInForce;
 use crate::schema::{DecisionShape, ExplanationShape};
 use anyhow::Result;
+use haft::policy::LoadedPolicy;
 use haft::{
-    Access, Accesses, CallScope, Decision, DeclareError, Explanation, Mode, Policy, RuleError, RunId, Schema,
-    ToolName, ToolRegistry, ToolSpec, Workdir,
+    Access, Accesses, CallScope, Decision, DeclareError, Explanation, Limits, Mode, Policy, RuleError, RunId,
+    Schema, ToolName, ToolRegistry, ToolSpec, Workdir,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,6 +23,7 @@ pub(super) struct Decider<'a> {
     named: NamedTools<'a>,
     tools: &'a ToolRegistry,
     policy: &'a Policy,
+    limits: &'a Limits,
     mode: Mode,
     scope: CallScope,
     /// The tool of an access that no tool in particular makes.
@@ -72,8 +74,8 @@ impl<'a> Decider<'a> {
         }
         let name: ToolName = "policy-explain".parse()?;
         let anonymous = ToolSpec::new(name, "Makes an access that is asked about.", Schema::empty());
-        let (policy, mode) = (&in_force.loaded.policy, in_force.loaded.mode);
-        Ok(Self { named: NamedTools::new(workdir), tools, policy, mode, scope, anonymous })
+        let LoadedPolicy { policy, limits, mode, .. } = &in_force.loaded;
+        Ok(Self { named: NamedTools::new(workdir), tools, policy, limits, mode: *mode, scope, anonymous })
     }
 
     /// Decides about one line: a call if it is a JSON object with `tool` and `input`, and otherwise a shell command.
@@ -125,7 +127,8 @@ impl<'a> Decider<'a> {
             Some(_) => None,
             None => self.named.tool(tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
         };
-        match other.as_ref().unwrap_or(self.tools).declare(tool, input, &self.scope) {
+        let tools = other.as_ref().unwrap_or(self.tools);
+        match tools.declare_within(self.limits, tool, input, &self.scope) {
             Ok(call) => {
                 let (decision, accesses) = self.explain(call.tool, &call.accesses);
                 (decision, accesses, None)

@@ -20,8 +20,8 @@ use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::shell::ScriptsApart;
 use haft::{
-    CallScope, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, Redactor, RunId, ToolExecutor,
-    ToolRegistry,
+    CallScope, DenyAll, Grants, Journal, Limits, LocalExecutor, Mode, PendingStore, Redactor, RunId,
+    ToolExecutor, ToolRegistry,
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -124,9 +124,15 @@ impl ServedBenches {
         lock(&self.0.places).values().map(|place| Arc::clone(&place.servers)).collect()
     }
 
-    /// The tools of a directory, if it is worked in.
-    pub(super) fn tools_in(&self, directory: &Path) -> Option<ToolRegistry> {
-        lock(&self.0.places).get(directory).map(|place| place.catalog.snapshot())
+    /// The tools of a task's calls and what bounds these, if its directory is worked in.
+    pub(super) async fn tools_of(&self, task: Task) -> Option<(ToolRegistry, Limits)> {
+        let place = Arc::clone(lock(&self.0.places).get(&task.workdir)?);
+        let found = move || {
+            let tools = place.catalog.snapshot();
+            let limits = task.limits(&place.workdir, &tools);
+            (tools, limits)
+        };
+        tokio::task::spawn_blocking(found).await.ok()
     }
 
     /// Says how many requests a minute are answered to whom.
@@ -253,10 +259,10 @@ impl Inner {
 
         let executor = match &self.settings.cluster {
             Some(cluster) => {
-                let (rules, mode) = (policy.loaded.policy.clone(), policy.mode.clone());
+                let rules = (policy.loaded.policy.clone(), policy.loaded.limits.clone());
                 let journal = Journal::new(Arc::clone(&self.state) as _);
                 let journalled = (journal, self.redactor.clone());
-                cluster.executor(Arc::clone(&waiting) as _, rules, mode, journalled)
+                cluster.executor(Arc::clone(&waiting) as _, rules, policy.mode.clone(), journalled)
             }
             None => self.local(caller, place, &policy, tools.clone(), Arc::clone(&waiting) as _)?,
         };

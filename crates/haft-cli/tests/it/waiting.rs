@@ -221,6 +221,18 @@ fn an_edited_input_that_the_tool_would_refuse_is_not_kept() {
 }
 
 #[test]
+fn an_edited_input_is_as_large_as_the_policy_lets_it_be() {
+    let tree = Tree::new();
+    std::fs::write(tree.path().join("haft.toml"), "[limits]\ninput_bytes = \"1 KiB\"\n").unwrap();
+    say(&tree, 3, &["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#]);
+    let (id, _) = waiting(&tree);
+    let edited = |size: usize| format!(r#"{{"path":"a.txt","content":"{}"}}"#, "x".repeat(size));
+    let refused = say(&tree, 2, &["approvals", "edit", &id, "--input", &edited(2_000)]);
+    assert!(refused.contains("waits as it was"), "{refused}");
+    say(&tree, 0, &["approvals", "edit", &id, "--input", &edited(500)]);
+}
+
+#[test]
 fn grants_hold_until_they_are_revoked() {
     let tree = Tree::new();
     let call = ["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#];

@@ -78,8 +78,9 @@ fn instead(near: &[String]) -> String {
 impl ToolRegistry {
     /// Finds out what a call would touch, as an executor does before it decides, and runs nothing.
     ///
-    /// The arguments are validated and mended as for a call, within the default size. Preparing may look at names in the
-    /// world, such as whether a file is there, and changes nothing.
+    /// The arguments are validated and mended as for a call, within the size of [`Limits::default`]; where an executor has others,
+    /// [`declare_within`](Self::declare_within) says what it would. Preparing may look at names in the world, such as whether a file
+    /// is there, and changes nothing.
     ///
     /// ```
     /// use haft_core::ToolError;
@@ -109,6 +110,34 @@ impl ToolRegistry {
         input: Value,
         scope: &CallScope,
     ) -> Result<DeclaredCall<'_>, DeclareError> {
+        self.declare_within(&Limits::default(), name, input, scope)
+    }
+
+    /// As [`declare`](Self::declare), where the executor that would run the call has these limits.
+    ///
+    /// ```
+    /// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+    /// use haft_tools_core::{CallScope, DeclareError, Limits};
+    /// use serde_json::json;
+    ///
+    /// # let registry = house::registry()?;
+    /// let (scope, input) = (CallScope::new("run-1".parse()?), json!({ "much": "text" }));
+    /// let small = Limits { input_bytes: 4, ..Limits::default() };
+    /// let declared = registry.declare_within(&small, "greet", input, &scope);
+    /// assert!(matches!(declared, Err(DeclareError::Input { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`declare`](Self::declare), and when the arguments are larger than these limits let them be.
+    pub fn declare_within(
+        &self,
+        limits: &Limits,
+        name: &str,
+        input: Value,
+        scope: &CallScope,
+    ) -> Result<DeclaredCall<'_>, DeclareError> {
         let Some(entry) = self.entry(name) else {
             let near = self.nearest(name).into_iter().map(str::to_owned).collect();
             return Err(DeclareError::Unknown { name: name.to_owned(), near });
@@ -119,7 +148,7 @@ impl ToolRegistry {
         };
         let mended = entry
             .validator
-            .accept(entry.name(), &input, entry.repairs, Limits::default().input_bytes)
+            .accept(entry.name(), &input, entry.repairs, limits.input_bytes)
             .map_err(|reason| DeclareError::Input { reason })?;
         let input = mended.map_or(input, |mended| mended.value);
         // The tool is only used again through a shared reference, as it would be by another call at the same time.

@@ -96,7 +96,7 @@ impl Live {
             );
         }
         if let Approval::Edit { input } = &approval {
-            self.check(entry, pending, input)?;
+            self.check(entry, pending, input).await?;
         }
         match self.state.answer_first(&entry.id, &digest, &approval).await.map_err(broken)? {
             Answered::Kept => Ok(format!("{} `{}`", word(&approval), pending.call.name)),
@@ -107,9 +107,10 @@ impl Live {
     }
 
     /// Checks that a call can be made with these arguments, where its tools are at hand.
-    fn check(&self, entry: &PendingEntry, pending: &PendingCall, input: &Value) -> Result<(), String> {
-        let tools = Task::kept(&entry.host).ok().and_then(|task| self.benches.tools_in(&task.workdir));
-        match tools.and_then(|tools| refusal(&tools, pending, input)) {
+    async fn check(&self, entry: &PendingEntry, pending: &PendingCall, input: &Value) -> Result<(), String> {
+        let Ok(task) = Task::kept(&entry.host) else { return Ok(()) };
+        let Some((tools, limits)) = self.benches.tools_of(task).await else { return Ok(()) };
+        match refusal(&tools, &limits, pending, input) {
             Some(refusal) => Err(format!("the call cannot be made with these arguments: {refusal}")),
             None => Ok(()),
         }
