@@ -6,8 +6,7 @@ use crate::wire::{DECIDE, Ended, RUN, Verdict};
 use async_trait::async_trait;
 use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_durable::{
-    CallCourse, CallRequest, Decision, DecisionRefused, Pool, RoundKey, Routes, ScopeError, end_event,
-    in_order,
+    CallCourse, CallRequest, Decision, DecisionRefused, Pool, RoundKey, Routes, ScopeError, in_order,
 };
 use haft_http::HttpClient;
 use haft_tools_core::{
@@ -269,9 +268,7 @@ impl ToolExecutor for RestateExecutor {
         let listener = is_observed.then_some(&tell as _);
         let following = Following { executor: self, pool, round: next, workflow, stop, listener };
         let outcome = following.outcome(&pending.call, None).await;
-        if let Some(end) = Some(&outcome).filter(|_| is_observed).and_then(end_event) {
-            tell(end);
-        }
+        resumption.tell_end(&self.events, &outcome);
         Ok(outcome)
     }
 

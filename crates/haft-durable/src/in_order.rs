@@ -1,8 +1,8 @@
 use futures_util::future::join_all;
-use haft_core::{CallId, ErrorKind, EventKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{
-    Access, Accesses, Batch, BatchOutcome, CallOutcome, CallScope, Events, HeldCall, Steer, ToolRegistry,
-    Unmet,
+    Access, Accesses, Batch, BatchOutcome, CallOutcome, CallScope, Events, HeldCall, Steer, ToldCall,
+    ToolRegistry,
 };
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -68,13 +68,13 @@ where
         async move {
             let behind = waiting_before(before).await;
             let outcome = if behind.is_empty() || is_repeated {
-                let mut started = Started::tell(batch, events, call);
+                let told = ToldCall::start(batch, events, call);
                 let refused = if is_repeated { Some(repeated_id(call)) } else { gate.refusal(call) };
                 let outcome = match refused {
                     None => run(taken_up(batch, place), gate.stop.clone()).await,
                     Some(refused) => refused,
                 };
-                started.tell_end(&outcome);
+                told.end(&outcome);
                 outcome
             } else {
                 let mut held = taken_up(batch, place);
@@ -86,30 +86,6 @@ where
         }
     });
     BatchOutcome::new(join_all(courses).await)
-}
-
-/// Gives the event of what became of a call, which observers are told of: for executors that tell of calls that others run.
-///
-/// There is none for a call that is held back, whose start is yet to come.
-///
-/// ```
-/// use haft_core::{EventKind, ReplyStatus, ToolOutput, ToolReply};
-/// use haft_durable::end_event;
-/// use haft_tools_core::CallOutcome;
-///
-/// let reply = ToolReply::new("c1".parse()?, "ping", ReplyStatus::Ok, ToolOutput::text("pong"));
-/// assert!(matches!(end_event(&CallOutcome::Replied(reply)), Some(EventKind::Finished { .. })));
-/// # Ok::<(), haft_core::IdError>(())
-/// ```
-pub fn end_event(outcome: &CallOutcome) -> Option<EventKind> {
-    match outcome {
-        CallOutcome::Replied(reply) => Some(EventKind::Finished { reply: Box::new(reply.clone()) }),
-        CallOutcome::Pending(pending) => Some(EventKind::ApprovalRequested {
-            accesses: pending.unmet.iter().map(Unmet::printed).collect(),
-            preview: pending.preview.as_text().to_owned(),
-        }),
-        CallOutcome::Held(_) => None,
-    }
 }
 
 /// Lists for each call the places of the earlier ones that it conflicts with, as [`in_order`] has it: for an engine that takes
@@ -153,44 +129,11 @@ async fn waiting_before(before: Vec<(CallId, watch::Receiver<Option<bool>>)>) ->
 }
 
 /// Finds out what a call would touch; what cannot be told conflicts with all.
+///
+/// What bounds it where it is made is not known here, and a call that is refused there touches nothing.
 fn declared(registry: Option<&ToolRegistry>, call: &ToolCall, scope: &CallScope) -> Accesses {
     let declared = registry.and_then(|registry| registry.declare(&call.name, call.input.clone(), scope).ok());
     declared.map_or_else(|| Access::opaque("not declared here").into(), |declared| declared.accesses)
-}
-
-/// Is a call of which observers are told that it has started, and will be told how it ended, also if it is dropped.
-struct Started<'a> {
-    batch: &'a Batch,
-    events: &'a Events,
-    call: &'a ToolCall,
-    is_open: bool,
-}
-
-impl<'a> Started<'a> {
-    fn tell(batch: &'a Batch, events: &'a Events, call: &'a ToolCall) -> Self {
-        batch.tell(events, &call.id, || EventKind::Started {
-            name: call.name.clone(),
-            input: call.input.clone(),
-        });
-        Self { batch, events, call, is_open: true }
-    }
-
-    fn tell_end(&mut self, outcome: &CallOutcome) {
-        self.is_open = false;
-        let end = Some(outcome).filter(|_| self.batch.is_observed(self.events)).and_then(end_event);
-        if let Some(end) = end {
-            self.batch.tell(self.events, &self.call.id, || end);
-        }
-    }
-}
-
-impl Drop for Started<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            let text = "nothing waits for the call any more; it may go on where it runs";
-            self.tell_end(&refused(self.call, ReplyStatus::Cancelled, text.to_owned()));
-        }
-    }
 }
 
 fn taken_up(batch: &Batch, place: usize) -> HeldCall {

@@ -68,7 +68,7 @@ pub use call_request::CallRequest;
 pub use course::{CallCourse, Next, Waiting};
 pub use decision::{Decision, DecisionRefused};
 pub use effect_key::EffectKey;
-pub use in_order::{conflicts, end_event, in_order};
+pub use in_order::{conflicts, in_order};
 pub use performer::Performer;
 pub use pool::{Pool, PoolError, Routes};
 pub use redo::Redo;

@@ -17,6 +17,7 @@ mod run;
 mod schedule;
 mod shape;
 mod span;
+mod told_call;
 mod validate;
 
 pub(crate) use asking::ask_person;
@@ -31,6 +32,7 @@ pub use resumption::{ResumeRefused, Resumption};
 pub use schedule::Strategy;
 pub(crate) use shape::shape_news;
 pub use span::SpanContent;
+pub use told_call::ToldCall;
 
 use crate::{Answer, Approver, CallContext, CallScope, Observer, PendingCall, Steering, ToolRegistry};
 use async_trait::async_trait;

@@ -105,7 +105,7 @@ pub use epoch::{milliseconds, now_ms};
 pub use events::{Delivery, EventReader, Events, Observer};
 pub use executor::{
     Batch, BatchOutcome, CallOutcome, Cancel, HeldCall, LocalExecutor, LocalExecutorBuilder, PendingCalls,
-    ResumeRefused, Resumption, SpanContent, Strategy, ToolExecutor,
+    ResumeRefused, Resumption, SpanContent, Strategy, ToldCall, ToolExecutor,
 };
 pub use input::{input_schema, parse_input};
 pub use journal::{

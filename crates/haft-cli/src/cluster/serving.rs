@@ -11,9 +11,9 @@ use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::{
-    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, EventKind, Events, Journal, Limits,
+    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, Events, Journal, Limits,
     ModeSwitch, Observer, PendingCall, PendingStore, Policy, Redactor, ReplyStatus, ResumeRefused,
-    Resumption, ToolCall, ToolExecutor,
+    Resumption, ToldCall, ToolCall, ToolExecutor,
 };
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -112,11 +112,9 @@ impl ClientCalls {
         let by = (&self.policy, &self.limits, self.mode.get());
         let record = || self.journal.call(&scope, call).redacted_by(&self.redactor);
         if let Some(denied) = denial(by, batch.registry(), &scope, call, record) {
-            let (name, input) = (call.name.clone(), call.input.clone());
-            batch.tell(&Events::default(), &call.id, || EventKind::Started { name, input });
-            let reply = Box::new(denied.clone());
-            batch.tell(&Events::default(), &call.id, || EventKind::Finished { reply });
-            return CallOutcome::Replied(denied);
+            let denied = CallOutcome::Replied(denied);
+            ToldCall::start(batch, &Events::default(), call).end(&denied);
+            return denied;
         }
         let sent = Sent { prefix: prefix(&scope, call), scope, own: call };
         let mut known = self.known(&sent).await;

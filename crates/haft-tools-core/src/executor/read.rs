@@ -1,7 +1,8 @@
 //! What an executor outside this crate reads of the work it is given.
 
 use super::attended::Attended;
-use super::{Batch, Resumption};
+use super::told_call::ended;
+use super::{Batch, CallOutcome, Resumption};
 use crate::{
     Approval, Approver, CallContext, CallScope, Events, Observer, PendingCall, Steering, ToolRegistry,
 };
@@ -105,6 +106,33 @@ impl Resumption {
         let observer = observer(self.attended.as_deref(), self.caller.as_ref());
         let told = events.beside(observer.map(|observer| &**observer));
         told.emit(&self.scope, Some(&self.pending.call.id), kind);
+    }
+
+    /// Tells what became of the call, as [`ToldCall::end`](crate::ToldCall::end) does.
+    ///
+    /// ```
+    /// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+    /// use haft_core::EventKind;
+    /// use haft_tools_core::{Approval, CallOutcome, Events, Resumption};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (_, pending) = house::waiting().await?;
+    /// let events = Events::default();
+    /// let mut reader = events.subscribe(8);
+    /// let lost = CallOutcome::lost(&pending.call);
+    /// Resumption::new(pending.scope(), *pending, Approval::Approve).tell_end(&events, &lost);
+    /// let told = reader.try_next().map(|delivery| delivery.event.kind.clone());
+    /// assert!(matches!(told, Some(EventKind::Finished { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tell_end(&self, events: &Events, outcome: &CallOutcome) {
+        if self.is_observed(events)
+            && let Some(end) = ended(outcome)
+        {
+            self.tell(events, || end);
+        }
     }
 
     /// Tells whether anybody would be [told](Self::tell).

@@ -1,7 +1,7 @@
 use super::asking;
 use super::frame::Frame;
-use super::{Refusal, span};
-use crate::{Approval, CallJournal, DecidedBy, Grant, PendingCall, PersonAnswer, Unmet};
+use super::{Refusal, span, told_call};
+use crate::{Approval, CallJournal, DecidedBy, Grant, PendingCall, PersonAnswer};
 use haft_core::{Decision, EventKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply, Truncation};
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,8 +22,7 @@ impl<'a> Record<'a> {
     /// Takes up a call.
     pub(super) fn start(frame: &'a Arc<Frame>, call: ToolCall) -> Self {
         let record = Self::resume(frame, call);
-        record
-            .tell(|| EventKind::Started { name: record.call.name.clone(), input: record.call.input.clone() });
+        record.tell(|| told_call::started(&record.call));
         record
     }
 
@@ -98,15 +97,12 @@ impl<'a> Record<'a> {
 
     pub(super) fn asked(&mut self, pending: &PendingCall) {
         self.journal.asks();
-        self.tell(|| EventKind::ApprovalRequested {
-            accesses: pending.unmet.iter().map(Unmet::printed).collect(),
-            preview: pending.preview.as_text().to_owned(),
-        });
+        self.tell(|| told_call::waits(pending));
     }
 
-    /// Tells that the call has run, and waits until people have answered so many calls below it.
-    pub(super) fn waits_below(&self, leaves: usize) {
-        self.tell(|| EventKind::WaitsBelow { calls: u64::try_from(leaves).unwrap_or(u64::MAX) });
+    /// Tells that the call has run, and waits until people have answered those below it.
+    pub(super) fn waits_below(&self, pending: &PendingCall) {
+        self.tell(|| told_call::waits(pending));
     }
 
     /// Tells that the call failed and is tried again.
@@ -142,7 +138,7 @@ impl<'a> Record<'a> {
             let error = &error as &dyn std::error::Error;
             tracing::error!(call = %reply.call_id, error, "the journal cannot record how the call ended");
         }
-        self.tell(|| EventKind::Finished { reply: Box::new(reply.clone()) });
+        self.tell(|| told_call::finished(&reply));
         span::answered(span, &reply, self.frame.shared.span_content);
         reply
     }
@@ -159,7 +155,7 @@ impl Drop for Record<'_> {
             self.tell(|| {
                 let output = ToolOutput::text("the call was abandoned: nothing waits for it any more");
                 let reply = ToolReply::new(self.call.id.clone(), name, ReplyStatus::Cancelled, output);
-                EventKind::Finished { reply: Box::new(reply) }
+                told_call::finished(&reply)
             });
         }
     }

@@ -28,7 +28,6 @@ impl Rest<'_> {
     ) -> Halt {
         let Below { calls, accesses, was_stopped } = below;
         let (frame, call) = (self.frame, &self.record.call);
-        let leaves = calls.iter().flat_map(PendingCall::leaves).count();
         let asked = Asked {
             wants: Wants::Below { calls },
             call,
@@ -52,7 +51,7 @@ impl Rest<'_> {
             return Halt::Refused(if was_stopped { refusal } else { cancelled() });
         }
         if frame.may_wait {
-            self.record.waits_below(leaves);
+            self.record.waits_below(&pending);
         }
         Halt::Waits(Waits { pending: Box::new(pending), is_kept: false })
     }
