@@ -1,7 +1,7 @@
 use crate::{Era, ServerIdentity};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Remembers which era of the protocol each server speaks, so that it is found out once.
 ///
@@ -25,13 +25,27 @@ pub trait EraMemory: fmt::Debug + Send + Sync + 'static {
     fn remember(&self, server: &ServerIdentity, era: Era);
 }
 
+impl<M: EraMemory + ?Sized> EraMemory for Arc<M> {
+    fn recall(&self, server: &ServerIdentity) -> Option<Era> {
+        (**self).recall(server)
+    }
+
+    fn remember(&self, server: &ServerIdentity, era: Era) {
+        (**self).remember(server, era);
+    }
+}
+
 /// Remembers eras for as long as it lives: the memory that a host has if it brings no other.
 ///
 /// ```
 /// use haft_mcp::{McpServers, MemoryEras};
+/// use std::sync::Arc;
 ///
-/// let servers = McpServers::builder().eras(MemoryEras::default()).build()?;
-/// assert_eq!(servers.iter().count(), 0);
+/// // Two sets of servers have it in common.
+/// let eras = Arc::new(MemoryEras::default());
+/// let servers = McpServers::builder().eras(Arc::clone(&eras)).build()?;
+/// let others = McpServers::builder().eras(eras).build()?;
+/// assert_eq!(servers.iter().chain(&others).count(), 0);
 /// # Ok::<(), haft_mcp::SameServerName>(())
 /// ```
 #[derive(Debug, Default)]

@@ -46,14 +46,9 @@ impl Default for CatalogBuilder {
 }
 
 impl CatalogBuilder {
-    /// Adds a source, after those that were added before.
-    pub fn source(self, source: impl ToolSource) -> Self {
-        self.shared_source(Arc::new(source))
-    }
-
-    /// Adds a source that the host keeps a hold of.
-    pub fn shared_source(mut self, source: Arc<dyn ToolSource>) -> Self {
-        self.sources.push(source);
+    /// Adds a source, after those that were added before; one that the host keeps a hold of is given in an [`Arc`].
+    pub fn source(mut self, source: impl ToolSource) -> Self {
+        self.sources.push(Arc::new(source));
         self
     }
 

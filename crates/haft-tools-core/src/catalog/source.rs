@@ -59,6 +59,22 @@ pub trait ToolSource: Send + Sync + 'static {
     }
 }
 
+/// A source that its host keeps a hold of, or that was chosen when the program runs.
+#[async_trait]
+impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn tools(&self) -> Result<OfferedTools, SourceError> {
+        (**self).tools().await
+    }
+
+    fn changes(&self) -> Option<Changes> {
+        (**self).changes()
+    }
+}
+
 /// Holds the tools that a source gives.
 ///
 /// Tools one by one are taken in by the catalog, which leaves out those it cannot use; the tools of a [`ToolRegistry`] are

@@ -3,7 +3,7 @@ use crate::fixture::{Log, Probe, registry, scope};
 use expect_test::{Expect, expect};
 use haft_tools_core::{
     Catalog, CatalogBuilder, CatalogChange, CatalogError, CollisionPolicy, FixedSource, SourceHealth, Tool,
-    ToolRegistry, ToolSource as _,
+    ToolRegistry, ToolSource,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -301,7 +301,7 @@ async fn followed_sources_are_asked_when_they_tell_of_a_change_and_after_a_failu
     settle().await;
     assert_eq!(names(), ["a"]);
 
-    catalog.attach(two.clone()).unwrap();
+    catalog.attach(Arc::new(two.clone()) as Arc<dyn ToolSource>).unwrap();
     settle().await;
     assert_eq!(names(), ["a", "b"]);
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long is waited for another process that changes the same login: it asks a service meanwhile.
@@ -46,12 +46,33 @@ pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
     fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send + Sync>>;
 }
 
+impl<S: CredentialStore + ?Sized> CredentialStore for Arc<S> {
+    fn load(&self, server: &str) -> io::Result<Option<String>> {
+        (**self).load(server)
+    }
+
+    fn save(&self, server: &str, login: &str) -> io::Result<()> {
+        (**self).save(server, login)
+    }
+
+    fn remove(&self, server: &str) -> io::Result<()> {
+        (**self).remove(server)
+    }
+
+    fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send + Sync>> {
+        (**self).lock(server)
+    }
+}
+
 /// Keeps logins for as long as it lives.
 ///
 /// ```
-/// use haft_mcp::{CredentialStore as _, MemoryCredentials};
+/// use haft_mcp::{CredentialStore as _, McpServers, MemoryCredentials};
+/// use std::sync::Arc;
 ///
-/// let store = MemoryCredentials::default();
+/// let store = Arc::new(MemoryCredentials::default());
+/// let servers = McpServers::builder().credentials(Arc::clone(&store)).build();
+/// # drop(servers);
 /// store.save("notes", "what a login is kept as")?;
 /// assert_eq!(store.load("notes")?.as_deref(), Some("what a login is kept as"));
 /// store.remove("notes")?;

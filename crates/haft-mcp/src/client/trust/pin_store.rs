@@ -82,6 +82,10 @@ impl<S: PinStore + ?Sized> PinStore for Arc<S> {
         (**self).accepts(server, tool, digest)
     }
 
+    fn accept(&self, server: &ServerIdentity, tool: &str, shown: Digest) -> Result<bool, PinError> {
+        (**self).accept(server, tool, shown)
+    }
+
     fn reject_all(&self, server: &ServerIdentity) -> Result<(), PinError> {
         (**self).reject_all(server)
     }

@@ -320,3 +320,26 @@ async fn nothing_is_trusted_where_what_was_accepted_cannot_be_read() {
     let why = "what was accepted of its server cannot be read or kept".to_owned();
     assert_eq!(verdicts, [Verdict::Quarantined { why }]);
 }
+
+/// Accepts in a way of its own.
+struct OwnWay;
+
+impl PinStore for OwnWay {
+    fn read(&self, _: &ServerIdentity) -> Result<Option<ServerPins>, PinError> {
+        Ok(None)
+    }
+
+    fn change(&self, _: &ServerIdentity, _: &mut dyn FnMut(&mut ServerPins)) -> Result<(), PinError> {
+        Err(PinError::new("it is not changed in this way"))
+    }
+
+    fn accept(&self, _: &ServerIdentity, _: &str, _: Digest) -> Result<bool, PinError> {
+        Ok(true)
+    }
+}
+
+#[test]
+fn a_shared_store_accepts_as_the_store_itself_does() {
+    let (store, identity) = (Arc::new(OwnWay), ServerIdentity::of(&server("a")));
+    assert!(PinStore::accept(&store, &identity, "read", Digest::of(&json!({}))).unwrap());
+}
