@@ -53,6 +53,7 @@
 //!
 //! A call can run an agent of its own: [`Agent::made_by`] gives its calls the place of that call, [`Agent::run_from`] begins
 //! with a part of what was said in the run above, and [`RunLimits`] in a scope limit how deep runs lie one below the other.
+//! [`DelegateAgents`] is what tools of the name `delegate` have in common, whoever begins the runs.
 //!
 //! # When an answer breaks off
 //!
@@ -69,6 +70,7 @@
 mod agent;
 mod budget;
 mod compaction;
+mod delegate;
 mod effect;
 mod log;
 mod phase;
@@ -82,6 +84,7 @@ mod turn_record;
 pub use agent::{Agent, News, NotAtWork, Purses, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
 pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
+pub use delegate::{DelegateAgents, DelegateCall, DelegateEnd, DelegateTask};
 pub use effect::{Effect, RunEvent};
 pub use log::LogEntry;
 pub use phase::{Phase, RunEnd};

@@ -96,3 +96,27 @@ pub enum RunEnd {
     /// The model made the same call with the same result again, after it was told that it does.
     Looping,
 }
+
+impl RunEnd {
+    /// Says why a run ended before it was done, for the model of the run above it; `None` where it was done or cancelled.
+    ///
+    /// ```
+    /// use haft_agent::RunEnd;
+    /// use haft_core::BudgetKind;
+    ///
+    /// let spent = RunEnd::BudgetSpent { which: BudgetKind::Turns };
+    /// assert_eq!(spent.why().as_deref(), Some("its budget of model turns is spent"));
+    /// assert_eq!(RunEnd::Completed.why(), None);
+    /// ```
+    pub fn why(&self) -> Option<String> {
+        let why = match self {
+            Self::Completed | Self::Cancelled => return None,
+            Self::CutOff => "its last message was cut off, since it was too long",
+            Self::Refused => "its model refused to go on",
+            Self::BudgetSpent { which } => return Some(format!("its budget of {which} is spent")),
+            Self::Looping => "it made the same call again and again",
+            Self::Failed { .. } => "it could not go on; go on without it, or delegate the task again later",
+        };
+        Some(why.to_owned())
+    }
+}

@@ -326,20 +326,15 @@ fn said<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
 fn outcome(state: &RunState) -> ChildOutcome {
     let calls: Vec<PendingCall> = state.pending().cloned().collect();
     let text = state.last_text();
-    let stopped = |reason: String| ChildResult::new(ChildEnd::Stopped { reason }, text.as_str());
+    let why = || state.end().and_then(RunEnd::why).unwrap_or_else(|| "it stands still".to_owned());
     ChildOutcome::Ended(match state.end() {
         None if !calls.is_empty() => return ChildOutcome::Waiting(calls),
         Some(RunEnd::Completed) => ChildResult::done(text),
-        Some(RunEnd::CutOff) => stopped("its last message was cut off, since it was too long".to_owned()),
-        Some(RunEnd::Refused) => stopped("its model refused to go on".to_owned()),
         Some(RunEnd::Cancelled) => ChildResult::new(ChildEnd::Cancelled, text),
-        Some(RunEnd::BudgetSpent { which }) => stopped(format!("its budget of {which} is spent")),
-        Some(RunEnd::Looping) => stopped("it made the same call again and again".to_owned()),
         Some(RunEnd::Failed { reason }) => {
-            let told = "its model could not answer; go on without it, or delegate the task again later";
-            ChildResult { text, ..ChildResult::failed(told).with_detail(reason.clone()) }
+            ChildResult { text, ..ChildResult::failed(why()).with_detail(reason.clone()) }
         }
-        _ => stopped("it stands still".to_owned()),
+        _ => ChildResult::new(ChildEnd::Stopped { reason: why() }, text),
     })
 }
 

@@ -21,7 +21,7 @@ pub(crate) use drive::Order;
 pub(crate) use ending::ModelName;
 pub(crate) use house::{House, child};
 pub(crate) use live::Supervised;
-pub(crate) use orders::{Caller, Wanted};
+pub(crate) use orders::Caller;
 
 use crate::{ChildRecord, Runner, tools};
 use haft_core::{RunId, ToolError};

@@ -10,6 +10,7 @@ mod wait_agents;
 pub(crate) use outcome::news;
 
 use crate::supervisor::{House, WeakSupervisor};
+use haft_agent::DelegateAgents;
 use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::{RegistryError, Selector, Tool, ToolRegistry};
 use serde_json::Value;
@@ -18,12 +19,12 @@ use std::sync::Arc;
 /// Tells whether a tool is of no use to a run that may not delegate.
 pub(crate) fn of_delegation(name: &str) -> bool {
     let of_changes = ["show_changes", "apply_changes"];
-    let of_runs = ["delegate", "wait_agents", "send_agent", "cancel_agent", "list_agents"];
+    let of_runs = [DelegateAgents::NAME, "wait_agents", "send_agent", "cancel_agent", "list_agents"];
     of_runs.contains(&name) || of_changes.contains(&name)
 }
 
 /// The names of the tools whose calls find what they began, so that they can be made again.
-pub(crate) const MADE_AGAIN: [&str; 2] = ["delegate", "wait_agents"];
+pub(crate) const MADE_AGAIN: [&str; 2] = [DelegateAgents::NAME, "wait_agents"];
 
 /// The names of the tools whose calls say something new each time, though nothing is asked anew.
 pub(crate) const MAY_REPEAT: [&str; 2] = ["wait_agents", "list_agents"];
@@ -55,15 +56,6 @@ fn spec(name: &str, title: &str, description: impl Into<String>, input: Schema) 
 /// Tells a model that the program which drives agents has given that up.
 fn closed() -> ToolError {
     ToolError::unavailable("this program drives no agents any more; do it yourself")
-}
-
-/// Refuses a text of which nothing is left when blanks are taken away.
-fn filled<'a>(text: &'a str, what: &str) -> Result<&'a str, ToolError> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(ToolError::invalid_input(format!("{what} is empty; write what is to be done")));
-    }
-    Ok(text)
 }
 
 pub(crate) fn schema(value: Value) -> Schema {

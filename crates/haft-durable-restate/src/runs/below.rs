@@ -2,9 +2,10 @@
 
 use super::run_request::RunRequest;
 use super::run_wire::{Delegated, Delegation, RunEnded};
-use haft_agent::{Budget, Purse, Reservation, RunEnd, RunLimits, Spent};
+use haft_agent::{Budget, DelegateAgents, DelegateEnd, Purse, Reservation, RunEnd, RunLimits, Spent};
 use haft_core::{
-    BudgetKind, Content, Digest, ErrorKind, ReplyStatus, RunId, ToolCall, ToolName, ToolOutput, ToolReply,
+    BudgetKind, Digest, ErrorKind, ReplyStatus, RunId, ToolCall, ToolErrorKind, ToolName, ToolOutput,
+    ToolReply,
 };
 use haft_durable::{CallKey, Pool};
 use haft_tools_core::CallScope;
@@ -40,7 +41,6 @@ pub(super) struct Due {
 /// Says how a run below has ended, for the model of the run above.
 struct Outcome {
     ended: &'static str,
-    is_done: bool,
     why: Option<String>,
     text: String,
     /// What only the host is told.
@@ -64,10 +64,9 @@ impl Below {
             let run = name(&agent, &key, number);
             // The limits of the run above stay with its own scope, and the strictest of both count.
             let scope = above.scope().child(run.clone()).with_agent(agent.as_str()).with_extension(limits);
-            if let Some(most) = RunLimits::of(&scope).depth.filter(|most| scope.depth() > *most) {
-                let ended = Some(Outcome::not_begun(&format!(
-                    "a run may have {most} runs above it at most, so this one cannot delegate; do the work yourself"
-                )));
+            let most = RunLimits::of(&scope).depth.unwrap_or(depth);
+            if let Err(too_deep) = DelegateAgents::deep_enough(&above.scope(), most) {
+                let ended = Some(Outcome::not_begun(too_deep.message()));
                 return RunBelow { run, agent, pool, due: None, part: None, ended };
             }
             let (due, part, ended) = match (RunRequest::new(&scope, task), purse.reserve(&share)) {
@@ -112,7 +111,7 @@ impl Below {
         let below = self.runs.get_mut(number)?;
         let ended = landed.map(serde_json::from_value::<RunEnded>);
         let (outcome, spent) = match ended {
-            Ok(Ok(ended)) => (Outcome::of(ended.end, ended.text), ended.spent),
+            Ok(Ok(ended)) => (Outcome::of(&ended.end, ended.text), ended.spent),
             // What it has spent is not known, so it is all that it could.
             Ok(Err(error)) => (Outcome::lost(&error), below.set_aside()),
             Err(error) => (Outcome::lost(&error), below.set_aside()),
@@ -129,28 +128,25 @@ impl Below {
     pub(super) fn reply(&self, call: &ToolCall) -> Option<ToolReply> {
         let ended: Vec<(&RunBelow, &Outcome)> =
             self.runs.iter().map(|run| Some((run, run.ended.as_ref()?))).collect::<Option<_>>()?;
-        let of_all = |is: fn(&Outcome) -> bool| ended.iter().all(|(_, outcome)| is(outcome));
-        let status = if of_all(|outcome| outcome.ended == "cancelled") {
-            ReplyStatus::Cancelled
-        } else if of_all(|outcome| !outcome.is_done && outcome.text.is_empty())
-            || (ended.len() == 1 && !ended[0].1.is_done)
-        {
-            ReplyStatus::Error(ErrorKind::Failed)
-        } else {
-            ReplyStatus::Ok
+        let ends: Vec<DelegateEnd<'_>> = ended
+            .iter()
+            .map(|(run, Outcome { ended, why, text, .. })| {
+                DelegateEnd::new(&run.run, ended, text).because(why.as_deref())
+            })
+            .collect();
+        let (status, output) = match DelegateEnd::output(&ends) {
+            Ok(output) => (ReplyStatus::Ok, output),
+            Err(error) => {
+                let status = match error.kind() {
+                    ToolErrorKind::Cancelled => ReplyStatus::Cancelled,
+                    _ => ReplyStatus::Error(ErrorKind::Failed),
+                };
+                (status, ToolOutput::text(error.message()))
+            }
         };
         let output = match &*ended {
-            [(run, outcome)] if outcome.is_done => {
-                ToolOutput::text(outcome.text.clone()).with_child_run(run.run.clone())
-            }
-            [(run, outcome)] => ToolOutput::text(outcome.told(run)).with_child_run(run.run.clone()),
-            ended => {
-                let count = ended.len();
-                let part = |(place, (run, outcome)): (usize, &(&RunBelow, &Outcome))| {
-                    Content::text(format!("[{} of {count}] {}", place + 1, outcome.told(run)))
-                };
-                ToolOutput::new(ended.iter().enumerate().map(part).collect())
-            }
+            [(run, _)] => output.with_child_run(run.run.clone()),
+            _ => output,
         };
         let agents: Vec<Value> = ended
             .iter()
@@ -179,59 +175,32 @@ impl RunBelow {
 }
 
 impl Outcome {
-    fn of(end: RunEnd, text: String) -> Self {
-        let (ended, why, detail) = match end {
-            RunEnd::Completed => ("done", None, None),
-            RunEnd::Cancelled => ("cancelled", None, None),
-            RunEnd::CutOff => {
-                ("stopped", Some("its last message was cut off, since it was too long".to_owned()), None)
-            }
-            RunEnd::Refused => ("stopped", Some("its model refused to go on".to_owned()), None),
-            RunEnd::BudgetSpent { which } => {
-                ("stopped", Some(format!("its budget of {which} is spent")), None)
-            }
-            RunEnd::Looping => ("stopped", Some("it made the same call again and again".to_owned()), None),
-            RunEnd::Failed { reason } => {
-                let why = "it could not go on; go on without it, or delegate the task again later";
-                ("failed", Some(why.to_owned()), Some(reason))
-            }
-            _ => ("stopped", Some("it stands still".to_owned()), None),
+    fn of(end: &RunEnd, text: String) -> Self {
+        let ended = match end {
+            RunEnd::Completed => DelegateEnd::DONE,
+            RunEnd::Cancelled => DelegateEnd::CANCELLED,
+            RunEnd::Failed { .. } => "failed",
+            _ => "stopped",
         };
-        Self { ended, is_done: ended == "done", why, text, detail }
+        let detail = match end {
+            RunEnd::Failed { reason } => Some(reason.clone()),
+            _ => None,
+        };
+        Self { ended, why: end.why(), text, detail }
     }
 
     fn cancelled() -> Self {
-        Self::of(RunEnd::Cancelled, String::new())
+        Self::of(&RunEnd::Cancelled, String::new())
     }
 
     fn not_begun(why: &str) -> Self {
-        Self {
-            ended: "not begun",
-            is_done: false,
-            why: Some(why.to_owned()),
-            text: String::new(),
-            detail: None,
-        }
+        Self { ended: "not begun", why: Some(why.to_owned()), text: String::new(), detail: None }
     }
 
     fn lost(error: &dyn fmt::Display) -> Self {
         tracing::error!(%error, "a run below was given up");
         let why = "what became of it is not known; look before the task is repeated".to_owned();
-        let detail = Some(error.to_string());
-        Self { ended: "lost", is_done: false, why: Some(why), text: String::new(), detail }
-    }
-
-    fn told(&self, run: &RunBelow) -> String {
-        let head = match &self.why {
-            None => format!("`{}` {}:", run.run, self.ended),
-            Some(why) => format!("`{}` {}: {why}", run.run, self.ended),
-        };
-        match (self.text.as_str(), self.is_done) {
-            ("", true) => format!("{head}\n(it said nothing)"),
-            ("", false) => head,
-            (text, true) => format!("{head}\n{text}"),
-            (text, false) => format!("{head}\nWhat it said last:\n{text}"),
-        }
+        Self { ended: "lost", why: Some(why), text: String::new(), detail: Some(error.to_string()) }
     }
 }
 
@@ -295,7 +264,7 @@ mod tests {
             (reply.status, said),
             (
                 ReplyStatus::Error(ErrorKind::Failed),
-                "not begun: a run may have 0 runs above it at most, so this one cannot delegate; do the work yourself"
+                "not begun: nothing can be delegated here; do it yourself"
             )
         );
     }

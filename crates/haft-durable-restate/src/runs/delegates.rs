@@ -1,34 +1,12 @@
 use super::run_wire::{Delegated, Delegation};
 use async_trait::async_trait;
-use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_agent::{DelegateAgents, DelegateCall, DelegateTask};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_durable::Pool;
-use haft_tools_core::{
-    Access, Action, CallContext, CallScope, Prepared, Preview, Resource, Scheme, Tool, listed, one_line,
-    parse_input,
-};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use haft_tools_core::{Action, CallContext, CallScope, Prepared, Preview, Tool};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
-
-const NAME: &str = "delegate";
-
-const DESCRIPTION: &str = "Has agents work on tasks, each in a run of its own, and gives their results. Several tasks are \
-    worked on at once, so give those together that do not need each other's results. An agent knows nothing of this \
-    conversation but what its task says: write down what it needs to know and what it is to give back.";
-
-/// Runs are started in the name of agents.
-const AGENT: Scheme = Scheme::new("agent");
-
-/// The most characters of the description of an agent that the model is told.
-const MOST_DESCRIPTION: usize = 300;
-
-/// The most characters of a task.
-const MOST_TASK: usize = 50_000;
-
-/// The most tasks of a call.
-const MOST_TASKS: usize = 16;
 
 /// Names the agents whose runs other runs can have begun below them, and makes the tool `delegate` of them.
 ///
@@ -52,25 +30,21 @@ const MOST_TASKS: usize = 16;
 #[derive(Debug, Clone)]
 #[must_use = "nobody can delegate without the tool of it"]
 pub struct Delegates {
-    agents: BTreeMap<ToolName, Delegate>,
+    agents: DelegateAgents,
+    pools: BTreeMap<ToolName, Pool>,
     depth: u32,
-}
-
-#[derive(Debug, Clone)]
-struct Delegate {
-    description: String,
-    pool: Pool,
 }
 
 impl Delegates {
     /// Names no agent, and lets runs below lie one deep.
     pub fn new() -> Self {
-        Self { agents: BTreeMap::new(), depth: 1 }
+        Self { agents: DelegateAgents::new(), pools: BTreeMap::new(), depth: 1 }
     }
 
     /// Names an agent: what the model is told of it, and the pool whose workers drive its runs.
     pub fn agent(mut self, name: ToolName, description: impl Into<String>, pool: Pool) -> Self {
-        self.agents.insert(name, Delegate { description: description.into(), pool });
+        self.pools.insert(name.clone(), pool);
+        self.agents = self.agents.agent(name, description);
         self
     }
 
@@ -82,43 +56,9 @@ impl Delegates {
 
     /// Makes the tool.
     pub fn tool(&self) -> impl Tool + use<> {
-        DelegateTool { spec: self.spec(), delegates: Arc::new(self.clone()) }
-    }
-
-    fn spec(&self) -> ToolSpec {
-        let mut description = format!("{DESCRIPTION}\n\nThe agents:");
-        for (name, agent) in &self.agents {
-            let _ = write!(description, "\n- {name}: {}", one_line(&agent.description, MOST_DESCRIPTION));
-        }
-        let text = |about: &str, most: usize| json!({ "type": "string", "description": about, "minLength": 1, "maxLength": most });
-        let task = json!({
-            "type": "object",
-            "properties": {
-                "agent": text("The name of the agent.", 64),
-                "task": text("What it is to do, and all that it needs to know for that.", MOST_TASK),
-            },
-            "required": ["agent", "task"],
-            "additionalProperties": false,
-        });
-        let tasks = json!({
-            "type": "array",
-            "description": "The tasks, which are worked on at once.",
-            "minItems": 1,
-            "maxItems": MOST_TASKS,
-            "items": task,
-        });
-        let input = Schema::new(json!({
-            "type": "object",
-            "properties": { "tasks": tasks },
-            "required": ["tasks"],
-            "additionalProperties": false,
-        }));
         // It only says what is to be begun, so saying it twice changes nothing.
         let hints = ToolHints { idempotent: true, ..ToolHints::default() };
-        ToolSpec::new(ToolName::project(NAME), description, input.expect("the schema is an object"))
-            .with_title("Delegate")
-            .with_origin(Origin::Builtin)
-            .with_hints(hints)
+        DelegateTool { spec: self.agents.spec().with_hints(hints), delegates: Arc::new(self.clone()) }
     }
 }
 
@@ -130,53 +70,12 @@ impl Default for Delegates {
 
 /// Tells whether the replies of a tool may be answered by runs below: no tool of a server or of a host has this origin.
 pub(super) fn is_delegate(tool: &ToolSpec) -> bool {
-    tool.name().as_str() == NAME && matches!(tool.origin(), Origin::Builtin)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Input {
-    tasks: Vec<Task>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Task {
-    agent: String,
-    task: String,
+    tool.name().as_str() == DelegateAgents::NAME && matches!(tool.origin(), Origin::Builtin)
 }
 
 struct DelegateTool {
     spec: ToolSpec,
     delegates: Arc<Delegates>,
-}
-
-impl DelegateTool {
-    fn delegated(&self, task: &Task) -> Result<Delegated, ToolError> {
-        let agents = &self.delegates.agents;
-        let known = task.agent.parse::<ToolName>().ok().filter(|name| agents.contains_key(name));
-        let Some(agent) = known else {
-            let names = listed(agents.keys().map(ToolName::as_str).take(20), "and");
-            let next = match agents.len() {
-                0 => "there are none at all; do it yourself".to_owned(),
-                1 => format!("the only agent is {names}"),
-                2..=20 => format!("the agents are {names}"),
-                _ => format!("among the agents are {names}"),
-            };
-            let shown = one_line(&task.agent, 64);
-            return Err(ToolError::invalid_input(format!("there is no agent `{shown}`; {next}")));
-        };
-        let text = task.task.trim();
-        if text.is_empty() {
-            return Err(ToolError::invalid_input("a task is empty; write what is to be done"));
-        }
-        if text.chars().count() > MOST_TASK {
-            return Err(ToolError::invalid_input(format!(
-                "a task has {MOST_TASK} characters at most; put the rest where the agent can read it, and say where"
-            )));
-        }
-        Ok(Delegated { pool: agents[&agent].pool.clone(), agent, task: text.to_owned() })
-    }
 }
 
 #[async_trait]
@@ -186,50 +85,71 @@ impl Tool for DelegateTool {
     }
 
     fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError> {
-        let depth = self.delegates.depth;
-        if scope.depth() >= depth {
-            return Err(ToolError::failed(format!(
-                "a run may have {depth} runs above it at most, and this one has {} already, so it cannot delegate; do the work \
-                 yourself",
-                scope.depth()
-            )));
-        }
-        let Input { tasks } = parse_input(input)?;
-        if tasks.is_empty() || tasks.len() > MOST_TASKS {
-            return Err(ToolError::invalid_input(format!(
-                "a call has from 1 to {MOST_TASKS} tasks, not {}; make several calls where there are more",
-                tasks.len()
-            )));
-        }
-        let tasks: Vec<Delegated> =
-            tasks.iter().map(|task| self.delegated(task)).collect::<Result<_, _>>()?;
-        let mut accesses: Vec<Access> = Vec::new();
-        for task in &tasks {
-            let resource = Resource::exact(AGENT, task.agent.as_str());
-            if accesses.iter().all(|access| access.resource() != Some(&resource)) {
-                accesses.push(Access::delegate(resource));
-            }
-        }
-        Ok(Prepared::new(accesses, Begin(Delegation { tasks, depth })))
+        DelegateAgents::deep_enough(scope, self.delegates.depth)?;
+        let call = self.delegates.agents.read(input)?;
+        let accesses = call.accesses();
+        Ok(Prepared::new(accesses, Begin { call, delegates: Arc::clone(&self.delegates) }))
     }
 }
 
 /// Says what is to be begun; the workflow of the run that called begins it.
-struct Begin(Delegation);
+struct Begin {
+    call: DelegateCall,
+    delegates: Arc<Delegates>,
+}
 
 #[async_trait]
 impl Action for Begin {
     async fn preview(&self) -> Preview {
-        let mut text = String::new();
-        for Delegated { agent, task, .. } in &self.0.tasks {
-            let _ = writeln!(text, "{agent}:\n{task}\n");
-        }
-        Preview::Text(text)
+        self.call.preview()
     }
 
     async fn run(self: Box<Self>, _: CallContext) -> Result<ToolOutput, ToolError> {
+        let Self { call, delegates } = *self;
+        let Delegates { pools, depth, .. } = &*delegates;
+        let delegated = |DelegateTask { agent, task, .. }| {
+            let pool = pools.get(&agent)?.clone();
+            Some(Delegated { agent, pool, task })
+        };
+        // Each agent was named with its pool.
+        let tasks = call.tasks.into_iter().filter_map(delegated).collect();
         // What is read where nobody takes it up, as in a run that an agent drives in its own process.
         let text = "no agent was begun: only a run that an engine keeps can begin others in this way; do the work yourself";
-        Ok(ToolOutput::text(text).with_details(self.0.details()))
+        Ok(ToolOutput::text(text).with_details(Delegation { tasks, depth: *depth }.details()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_model_is_told_of_a_few_of_many_agents_and_of_those_near_a_wrong_name() {
+        let named = |delegates: Delegates, number: u32| {
+            let name = format!("agent-{number:02}").parse().unwrap();
+            delegates.agent(name, format!("Is number {number}."), "pool".parse().unwrap())
+        };
+        let delegates = (1..=50).fold(Delegates::new(), named);
+        let tool = delegates.tool();
+        let description = tool.spec().description();
+        assert_eq!(description.lines().filter(|line| line.starts_with("- agent-")).count(), 40);
+        assert!(description.ends_with("- and 10 more; a wrong name is answered with those near it"));
+
+        let input = |agent: &str| json!({ "tasks": [{ "agent": agent, "task": "Look." }] });
+        let scope = CallScope::new("r".parse().unwrap());
+        let prepared = tool.prepare(&input("agent-44"), &scope).unwrap();
+        assert_eq!(
+            prepared.accesses().iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["call agent:agent-44"]
+        );
+        let told =
+            |input: &Value, scope: &CallScope| tool.prepare(input, scope).err().unwrap().message().to_owned();
+        assert!(told(&input("agent-444"), &scope).contains("did you mean `agent-44`"));
+        let below = scope.child("s".parse().unwrap());
+        assert_eq!(
+            told(&input("agent-44"), &below),
+            "agents may work 1 deep at most, and you are that deep; do it yourself"
+        );
     }
 }

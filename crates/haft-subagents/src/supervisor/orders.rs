@@ -3,18 +3,10 @@
 use super::drive::{DrawsOn, Order};
 use super::house::{House, root_of};
 use super::identity::child_run;
-use crate::{AgentSpec, ChildRecord, ChildStatus, ToldBy};
-use haft_agent::{Purse, RunHandle, Spent};
-use haft_core::{ToolError, ToolName};
+use crate::{ChildRecord, ChildStatus, ToldBy};
+use haft_agent::{DelegateAgents, DelegateCall, DelegateTask, Purse, RunHandle, Spent};
+use haft_core::ToolError;
 use haft_tools_core::{CallContext, CallScope, StoreError, now_ms};
-use std::sync::Arc;
-
-/// Is one task that somebody is wanted for.
-#[derive(Debug, Clone)]
-pub(crate) struct Wanted {
-    pub(crate) spec: Arc<AgentSpec>,
-    pub(crate) task: String,
-}
 
 /// Is the call of a run that starts others, or looks after those it has started.
 pub(crate) struct Caller<'a> {
@@ -82,8 +74,7 @@ impl House {
     pub(crate) async fn wanted(
         &self,
         caller: &Caller<'_>,
-        tasks: &[Wanted],
-        background: bool,
+        DelegateCall { tasks, background, .. }: DelegateCall,
     ) -> Result<Vec<ChildRecord>, ToolError> {
         let cx = caller.cx;
         let (scope, after_messages) = (cx.scope(), caller.after_messages());
@@ -96,11 +87,11 @@ impl House {
         let above = parent.map(|parent| format!("{}/", parent.path)).unwrap_or_default();
         let budget = scope.extension::<Purse>().map(Purse::unspent).unwrap_or_default();
         let new: Vec<ChildRecord> = tasks
-            .iter()
+            .into_iter()
             .enumerate()
-            .map(|(index, Wanted { spec, task })| ChildRecord {
+            .map(|(index, DelegateTask { agent, task, .. })| ChildRecord {
                 version: ChildRecord::VERSION,
-                run: child_run(place, index, &spec.name, task),
+                run: child_run(place, index, &agent, &task),
                 parent: scope.run().clone(),
                 root: root_of(scope).clone(),
                 depth: scope.depth() + 1,
@@ -108,8 +99,8 @@ impl House {
                 place: index,
                 path: format!("{above}{}/{index}", cx.call_id()),
                 after_messages,
-                agent: spec.name.to_string(),
-                task: task.clone(),
+                agent: agent.to_string(),
+                task,
                 background,
                 status: ChildStatus::Queued,
                 inbox: Vec::new(),
@@ -145,14 +136,7 @@ impl House {
 
     /// Refuses to have a run start others where it is as deep as runs may be.
     pub(crate) fn deep_enough(&self, scope: &CallScope) -> Result<(), ToolError> {
-        let depth = self.depth(scope);
-        if scope.depth() < depth {
-            return Ok(());
-        }
-        Err(ToolError::denied(match depth {
-            0 => "nothing can be delegated here; do it yourself".to_owned(),
-            _ => format!("agents may work {depth} deep at most, and you are that deep; do it yourself"),
-        }))
+        DelegateAgents::deep_enough(scope, self.depth(scope))
     }
 
     /// Takes from the budget of a run what those it has started have spent and it does not count yet, and sets aside what those
@@ -167,29 +151,6 @@ impl House {
             purse.count(&record.run, record.spent);
             self.apart.pay(&record.run, purse);
         }
-    }
-
-    /// Finds an agent by its name.
-    pub(crate) fn agent(&self, name: &str) -> Result<&Arc<AgentSpec>, ToolError> {
-        if let Some(spec) = name.parse::<ToolName>().ok().and_then(|name| self.agents.get(&name)) {
-            return Ok(spec);
-        }
-        let names = || self.agents.keys().map(ToolName::as_str);
-        let near = haft_tools_core::nearest(name, names());
-        let shown: String = haft_tools_core::one_line(name, 64);
-        let hint = match (near.is_empty(), self.agents.is_empty()) {
-            (false, _) => format!("did you mean {}?", haft_tools_core::listed(near, "or")),
-            (true, false) => {
-                let those = match self.agents.len() {
-                    1 => "the only agent is",
-                    2..=20 => "the agents are",
-                    _ => "among the agents are",
-                };
-                format!("{those} {}", haft_tools_core::listed(names().take(20), "and"))
-            }
-            (true, true) => "there are none at all; do it yourself".to_owned(),
-        };
-        Err(ToolError::not_found(format!("there is no agent `{shown}`; {hint}")))
     }
 }
 

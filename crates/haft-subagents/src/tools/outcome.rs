@@ -1,7 +1,8 @@
 //! What the model of a run is told of the runs that it has started.
 
 use crate::{ChildEnd, ChildRecord, ChildResult, ChildStatus};
-use haft_core::{Content, ToolError, ToolOutput};
+use haft_agent::DelegateEnd;
+use haft_core::{ToolError, ToolOutput};
 use haft_tools_core::one_line;
 use serde_json::{Value, json};
 
@@ -11,30 +12,18 @@ const MOST_TASK: usize = 120;
 /// The most bytes of a result that are told without being asked for.
 const MOST_NEWS: usize = 20_000;
 
-/// Answers a call by what became of its runs: by the result where it is one, and one part for each otherwise.
+/// Answers a call by what became of its runs.
 pub(super) fn reply(records: &[ChildRecord]) -> Result<ToolOutput, ToolError> {
+    let ends: Vec<DelegateEnd<'_>> = records.iter().filter_map(ended).collect();
     let output = match records {
-        [record] => {
-            let text = match record.result() {
-                Some(ChildResult { end: ChildEnd::Done, text, .. }) => text.clone(),
-                Some(result) => return Err(broken(record, result)),
-                None => told(record),
-            };
-            ToolOutput::text(text).with_child_run(record.run.clone())
-        }
-        records => {
-            let results: Vec<&ChildResult> = records.iter().filter_map(ChildRecord::result).collect();
-            let is_useless = |result: &&ChildResult| result.end != ChildEnd::Done && result.text.is_empty();
-            if results.len() == records.len() && results.iter().all(is_useless) {
-                let parts: Vec<String> = records.iter().map(told).collect();
-                return Err(ToolError::failed(parts.join("\n")));
-            }
-            let count = records.len();
-            let parts = records.iter().enumerate();
-            let parts = parts
-                .map(|(place, record)| Content::text(format!("[{} of {count}] {}", place + 1, told(record))));
-            ToolOutput::new(parts.collect())
-        }
+        [record] if ends.is_empty() => ToolOutput::text(line(record)).with_child_run(record.run.clone()),
+        _ => DelegateEnd::output(&ends).map_err(|error| match records {
+            [record] => match record.result().and_then(|result| result.detail.clone()) {
+                Some(detail) => error.with_source(detail),
+                None => error,
+            },
+            _ => error,
+        })?,
     };
     Ok(output.with_structured(structured(records)).with_details(details(records)))
 }
@@ -79,30 +68,12 @@ pub(super) fn line(record: &ChildRecord) -> String {
 
 /// Says where a run stands, with what it came to.
 pub(super) fn told(record: &ChildRecord) -> String {
-    let Some(result) = record.result() else { return line(record) };
-    let head = match why(result) {
-        None => format!("`{}` {}:", record.run, result.end.name()),
-        Some(why) => format!("`{}` {}: {why}", record.run, result.end.name()),
-    };
-    match (result.text.as_str(), &result.end) {
-        ("", ChildEnd::Done) => format!("{head}\n(it said nothing)"),
-        ("", _) => head,
-        (text, ChildEnd::Done) => format!("{head}\n{text}"),
-        (text, _) => format!("{head}\nWhat it said last:\n{text}"),
-    }
+    ended(record).map_or_else(|| line(record), |end| end.told())
 }
 
-/// Says of one run, as the error of the call that waited for it, why it came to nothing.
-fn broken(record: &ChildRecord, result: &ChildResult) -> ToolError {
-    let text = told(record);
-    let error = match result.end {
-        ChildEnd::Cancelled => ToolError::cancelled(text),
-        _ => ToolError::failed(text),
-    };
-    match &result.detail {
-        Some(detail) => error.with_source(detail.clone()),
-        None => error,
-    }
+fn ended(record: &ChildRecord) -> Option<DelegateEnd<'_>> {
+    let result = record.result()?;
+    Some(DelegateEnd::new(&record.run, result.end.name(), &result.text).because(why(result)))
 }
 
 fn why(result: &ChildResult) -> Option<&str> {

@@ -1,5 +1,5 @@
 use super::outcome::told;
-use super::{closed, filled, schema, spec};
+use super::{closed, schema, spec};
 use crate::supervisor::{Caller, WeakSupervisor, child};
 use crate::{ChildEnd, ChildRecord, ChildStatus};
 use async_trait::async_trait;
@@ -64,7 +64,10 @@ impl Tool for SendAgent {
 
     fn prepare(&self, input: &Value, _: &CallScope) -> Result<Prepared, ToolError> {
         let Input { agent, message, now } = parse_input(input)?;
-        let message = filled(&message, "the message")?;
+        let message = message.trim();
+        if message.is_empty() {
+            return Err(ToolError::invalid_input("the message is empty; write what is to be done"));
+        }
         if message.chars().count() > MOST_MESSAGE {
             return Err(ToolError::invalid_input(format!(
                 "a message has {MOST_MESSAGE} characters at most; put the rest into a file, and say where"

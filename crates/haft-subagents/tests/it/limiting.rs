@@ -237,7 +237,7 @@ async fn one_that_breaks_costs_its_siblings_nothing() {
         d ok: [1 of 4] `panics-#` failed: it broke through a fault of this program; do not repeat the task as it is
         [2 of 4] `helper-#` done:
         B is done.
-        [3 of 4] `fails-#` failed: its model could not answer; go on without it, or delegate the task again later
+        [3 of 4] `fails-#` failed: it could not go on; go on without it, or delegate the task again later
         [4 of 4] `hangs-#` stopped: its budget of time is spent
         model: 
         d2 error: failed: `panics-#` failed: it broke through a fault of this program; do not repeat the task as it is
