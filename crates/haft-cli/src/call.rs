@@ -37,7 +37,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let call = ToolCall::new("cli".parse()?, options.name, input);
     let batch = Batch::new(scope.clone(), vec![call]).cancelled_by(token.clone());
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
-    let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
+    let outcome = outcomes.into_iter().next().expect("a batch of one call has one outcome");
     let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
     see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
     conclude(&work, &keeper, &task)

@@ -35,7 +35,7 @@ pub(crate) fn man(options: &ManOptions) -> Result<Exit> {
     if let Some(folder) = &options.dir {
         return write_all(&manual, folder);
     }
-    print(&rendered(named(&manual, &options.command)?)?)
+    print(&rendered(named(&manual, &options.command)?))
 }
 
 /// The commands, each with the name by which it is called, and without those that show `--help` in other words.
@@ -51,14 +51,14 @@ fn print(page: &[u8]) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn rendered(command: &Command) -> Result<Vec<u8>> {
+fn rendered(command: &Command) -> Vec<u8> {
     let mut page = Vec::new();
     Man::new(command.clone())
         .source(concat!("haft ", env!("CARGO_PKG_VERSION")))
         .manual("Manual of haft")
         .render(&mut page)
-        .context("cannot make the page")?;
-    Ok(page)
+        .expect("writing into memory does not fail");
+    page
 }
 
 fn named<'a>(manual: &'a Command, names: &[String]) -> Result<&'a Command> {
@@ -77,7 +77,7 @@ fn write_all(manual: &Command, folder: &Path) -> Result<Exit> {
     let mut pages = 0_usize;
     let mut commands = vec![manual];
     while let Some(command) = commands.pop() {
-        let page = rendered(command)?;
+        let page = rendered(command);
         let name = format!("{}.1", Man::new(command.clone()).get_filename().trim_end_matches(".1"));
         fs::write(folder.join(&name), page).with_context(|| {
             UsageError(format!("cannot write `{shown}/{name}`; make its directory writable"))

@@ -116,7 +116,8 @@ impl Like {
 
 impl ModelSettings {
     pub(super) fn new(options: &ModelOptions, headers: &[Header]) -> Result<Self> {
-        let model = options.model.clone().context("a model is named by now")?;
+        let model =
+            options.model.clone().expect("without a model it was refused when the options were filled");
         let like = options.provider.like;
         if like.or(model.like()) == Some(Like::Anthropic) && options.wire.is_some() {
             let message =

@@ -64,7 +64,7 @@ impl Editor {
 
     /// Waits until a message or a command was written.
     pub(super) async fn next(&mut self, prompt: &str) -> Result<Came> {
-        let mut lines = self.lines.take().context("the terminal is being read already")?;
+        let mut lines = self.lines.take().expect("it is given back after each line, or the chat ends");
         let prompt = prompt.to_owned();
         if let Some(writing) = lines.helper() {
             writing.holds_text.store(false, Ordering::Relaxed);

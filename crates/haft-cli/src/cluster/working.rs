@@ -148,7 +148,7 @@ async fn told(options: &WorkerOptions, address: &EngineUrl) -> Result<Option<Str
 
 /// Makes a client that reaches an engine which a person has named.
 pub(super) fn client(engine: &EngineUrl) -> Result<HttpClient> {
-    let host = engine.url().host().context("an address of an engine has a host")?;
+    let host = engine.url().host().expect("an address without a host is refused when it is read");
     NamedHost::new(host.to_owned(), true).client()
 }
 

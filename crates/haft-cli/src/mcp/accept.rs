@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::paint::{GOOD, NAME};
 use crate::person;
 use crate::printed::print_json;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use haft::mcp::{FilePins, PinStore as _, ServerIdentity};
 use std::io::{IsTerminal as _, stdout};
 
@@ -14,7 +14,7 @@ use std::io::{IsTerminal as _, stdout};
 /// terminal.
 pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
     let running = Running::start(options.workdir.as_deref(), std::slice::from_ref(&options.server)).await?;
-    let server = running.servers.get(&options.server).context("the server was chosen")?;
+    let server = running.server(&options.server)?;
     let (identity, status, listed) =
         (ServerIdentity::of(server.config()), server.status(), server.quarantined());
     running.servers.stop().await;

@@ -8,6 +8,7 @@ use crate::timeline::visible;
 use anyhow::{Context as _, Result, bail};
 use haft::PrivateFiles;
 use haft::mcp::{ServerName, ServersFile};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 /// Adds a server to the user's file, behind what is there.
@@ -52,8 +53,10 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
     }
     // Where it is a link, what that leads to is written.
     let written = path.canonicalize().unwrap_or_else(|_| path.clone());
-    let (directory, file) = written.parent().zip(written.file_name()).context("a file is in a directory")?;
-    let file = file.to_str().context("the name of the file is not UTF-8")?;
+    let (directory, file) =
+        written.parent().zip(written.file_name().and_then(OsStr::to_str)).with_context(|| {
+            UsageError(format!("`{shown}` is a link to a name that is not UTF-8; make it a file of your own"))
+        })?;
     PrivateFiles::new(directory).write(file, &text).map_err(unwritable)?;
     anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
     anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");

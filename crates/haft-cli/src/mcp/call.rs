@@ -8,7 +8,7 @@ use crate::policy_setup::PolicySetup;
 use crate::present::Present;
 use crate::telemetry::Telling;
 use crate::{bench, known_secrets, outcome, own_tools, telemetry};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use haft::{Batch, CollisionPolicy, LocalExecutor, Origin, ToolCall, ToolExecutor as _, ToolRegistry};
 
 /// Calls a tool of a server.
@@ -37,7 +37,7 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(bench::scope()?, vec![call]).cancelled_by(token);
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
-    let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
+    let outcome = outcomes.into_iter().next().expect("a batch of one call has one outcome");
     outcome::print(&outcome, options.json)
 }
 

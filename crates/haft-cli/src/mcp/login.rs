@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::interrupt::cancel_on_interrupt;
 use crate::paint::{GOOD, NAME, QUIET};
 use crate::timeline::visible;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use haft::mcp::{McpServer, ServerState};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -17,7 +17,7 @@ const LOGIN: Duration = Duration::from_mins(10);
 pub(super) async fn login(options: &LoginOptions) -> Result<Exit> {
     let names = std::slice::from_ref(&options.server);
     let running = Running::start(options.workdir.as_deref(), names).await?;
-    let server = running.servers.get(&options.server).context("the server was chosen")?;
+    let server = running.server(&options.server)?;
     let exit = log_in(server, options.no_wait).await;
     running.servers.stop().await;
     exit

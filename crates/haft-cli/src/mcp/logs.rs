@@ -3,14 +3,14 @@ use super::servers::Running;
 use crate::exit::Exit;
 use crate::printed::print_json;
 use crate::timeline::visible;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Starts a server and shows what it has written by the time its tools are listed.
 pub(super) async fn logs(options: &ServerOptions) -> Result<Exit> {
     let running = Running::start(options.workdir.as_deref(), std::slice::from_ref(&options.server)).await?;
-    let server = running.servers.get(&options.server).context("the server was chosen")?;
+    let server = running.server(&options.server)?;
     let (log, status) = (server.log(), server.status());
     running.servers.stop().await;
     let words = status.last_words.unwrap_or_default();

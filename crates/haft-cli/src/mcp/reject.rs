@@ -5,7 +5,7 @@ use crate::exit::{Exit, UsageError};
 use crate::paint::{BAD, NAME};
 use crate::printed::print_json;
 use crate::timeline::visible;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use haft::mcp::{PinStore as _, ServerIdentity};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(super) fn reject(options: &RejectOptions) -> Result<Exit> {
     let names = std::slice::from_ref(&options.server);
     let running = Running::configured(options.workdir.as_deref(), names)?;
-    let server = running.servers.get(&options.server).context("the server was chosen")?;
+    let server = running.server(&options.server)?;
     let identity = ServerIdentity::of(server.config());
     let store = pins()?;
     let rejected: Vec<String> = if options.all {

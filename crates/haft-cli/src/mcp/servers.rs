@@ -5,8 +5,8 @@ use crate::opened_workdir::OpenedWorkdir;
 use crate::own_tools;
 use crate::progress::Working;
 use crate::user_directories::UserDirectories;
-use anyhow::Result;
-use haft::mcp::{FileCredentials, McpServers, McpServersBuilder, Root};
+use anyhow::{Context as _, Result};
+use haft::mcp::{FileCredentials, McpServer, McpServers, McpServersBuilder, Root};
 use haft::{Catalog, RootAccess, Workdir};
 use std::path::Path;
 
@@ -45,6 +45,17 @@ impl Running {
             .filter(|known| names.is_empty() || names.iter().any(|name| name == known.config.name.as_str()));
         let (servers, catalog) = set_up(&workdir, chosen)?;
         Ok(Self { workdir, servers, catalog })
+    }
+
+    /// Gives a server that was asked for by its name.
+    ///
+    /// What may not be started was refused before, so that only servers are missing that are left out as too deep.
+    pub(super) fn server(&self, name: &str) -> Result<&McpServer> {
+        self.servers.get(name).with_context(|| {
+            UsageError(format!(
+                "the server `{name}` is left out, as the note says; run this in a shell of your own"
+            ))
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::policy_setup::PolicySetup;
 use crate::present::Present;
 use crate::telemetry::Telling;
 use crate::{bench, known_secrets, outcome, own_tools, telemetry};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use haft::{Batch, CollisionPolicy, LocalExecutor, Tool, ToolCall, ToolExecutor as _, ToolRegistry};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(bench::scope()?, vec![call]).cancelled_by(token);
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
-    let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
+    let outcome = outcomes.into_iter().next().expect("a batch of one call has one outcome");
     outcome::print(&outcome, options.json)
 }
 

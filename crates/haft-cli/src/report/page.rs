@@ -5,7 +5,7 @@ mod room;
 
 use super::data::Report;
 pub(crate) use super::data::Text;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use haft::Visible;
@@ -43,7 +43,7 @@ pub(super) fn page(report: &Report) -> Result<String> {
     let data = escaped(&serde_json::to_string(&shown)?);
     let script = script(START);
     let (style_digest, script_digest) = (digest(STYLE), digest(&script));
-    fill(PAGE, |name| {
+    Ok(fill(PAGE, |name| {
         Some(match name {
             "style-digest" => &style_digest,
             "script-digest" => &script_digest,
@@ -53,7 +53,7 @@ pub(super) fn page(report: &Report) -> Result<String> {
             "data" => &data,
             _ => return None,
         })
-    })
+    }))
 }
 
 /// Puts the script of a page together, whose last part is its own.
@@ -62,18 +62,19 @@ pub(crate) fn script(own: &str) -> String {
 }
 
 /// Fills the places of a template in one pass: what is put in is not looked at again.
-pub(crate) fn fill<'a>(template: &str, of: impl Fn(&str) -> Option<&'a str>) -> Result<String> {
+///
+/// # Panics
+///
+/// If the template, which is a part of this program, has a place that is not known.
+pub(crate) fn fill<'a>(template: &str, of: impl Fn(&str) -> Option<&'a str>) -> String {
     let mut parts = template.split("{{");
     let mut page = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
-        let put = of(name);
-        page.push_str(
-            put.with_context(|| format!("the template of the page has an unknown place `{name}`"))?,
-        );
+        page.push_str(of(name).expect("every place of the template is known"));
         page.push_str(rest);
     }
-    Ok(page)
+    page
 }
 
 /// Writes what the page's own rules let run: exactly this text.

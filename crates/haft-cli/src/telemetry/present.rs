@@ -57,7 +57,7 @@ pub(crate) fn end() {
 impl Export {
     fn of(settings: &Settings, telling: Telling) -> Result<Option<Self>> {
         let Some(sent) = look(settings)? else { return Ok(None) };
-        let client = sent.named_host().context("the collector has no host")?.client()?;
+        let client = sent.named_host().client()?;
         let content = if sent.content { SpanContent::Recorded } else { SpanContent::Omitted };
         let lost = Arc::new(Lost::new(sent.host(), telling));
         let exporter = Exporter::new(client, Arc::new(sent), Handle::current(), Arc::clone(&lost));

@@ -1,6 +1,5 @@
 use super::gate::{Answer, answer};
 use crate::report::page::{SECTIONS, STYLE, digest, fill, script};
-use anyhow::Result;
 use http::StatusCode;
 
 const PAGE: &str = include_str!("page/console.html");
@@ -16,7 +15,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn new() -> Result<Self> {
+    pub(super) fn new() -> Self {
         let (script, style) = (script(START), format!("{STYLE}{OWN_STYLE}"));
         let text = fill(PAGE, |name| {
             Some(match name {
@@ -25,14 +24,14 @@ impl Page {
                 "sections" => SECTIONS,
                 _ => return None,
             })
-        })?;
+        });
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; frame-ancestors 'none'; \
              base-uri 'none'; form-action 'none'",
             digest(&script),
             digest(&style)
         );
-        Ok(Self { text, policy })
+        Self { text, policy }
     }
 
     pub(super) fn answer(&self) -> Answer {
