@@ -81,6 +81,11 @@ fn items(root: &Path, name: &str) -> anyhow::Result<Vec<Item>> {
 
 /// Lists the sources below a folder, but for tests.
 pub(super) fn sources(root: &Path, folder: &str) -> anyhow::Result<Vec<String>> {
+    files(root, folder, &["rs"])
+}
+
+/// Lists the files of some kinds below a folder, but for tests.
+pub(super) fn files(root: &Path, folder: &str, kinds: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -92,7 +97,7 @@ pub(super) fn sources(root: &Path, folder: &str) -> anyhow::Result<Vec<String>> 
                 if name != "tests" {
                     folders.push(path);
                 }
-            } else if Path::new(&name).extension().is_some_and(|kind| kind == "rs") && name != "tests.rs" {
+            } else if name != "tests.rs" && kinds.contains(&name.rsplit_once('.').unwrap_or_default().1) {
                 found.push(path);
             }
         }
