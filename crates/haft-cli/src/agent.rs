@@ -249,7 +249,7 @@ pub(crate) fn read_prompts(prompts: &[String]) -> Result<String> {
         && (first == "-" || second != "-")
     {
         let message =
-            "the prompt is one argument: put it into quotes; behind it `-` adds what is on standard input";
+            "the prompt is one argument, with a `-` behind it for what is on standard input; put it into quotes";
         return Err(UsageError(message.to_owned()).into());
     }
     let texts = prompts.iter().map(|prompt| read_prompt(prompt)).collect::<Result<Vec<_>>>()?;
@@ -274,7 +274,7 @@ pub(crate) fn read_prompt(prompt: &str) -> Result<String> {
     };
     let text = text.trim();
     if text.is_empty() {
-        let message = "the prompt is empty; say what is to be done, as in `Mend the failing test.`";
+        let message = "the prompt is empty; say what is to be done, as in `Fix the failing test.`";
         return Err(UsageError(message.to_owned()).into());
     }
     Ok(text.to_owned())

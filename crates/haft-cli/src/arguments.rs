@@ -107,7 +107,7 @@ input is a message. A chat is one run, which is kept: --resume talks on in it.
 Examples:
   haft agent
   haft agent --model anthropic/claude-sonnet-4-5 'Which tests are slow, and why?'
-  haft agent --model openai/gpt-5.1 --profile workspace_write --max-cost 0.50 --price in=1.25,out=10 'Mend the failing test.'
+  haft agent --model openai/gpt-5.1 --profile workspace_write --max-cost 0.50 --price in=1.25,out=10 'Fix the failing test.'
   haft agent --model openai/qwen3 --base-url http://127.0.0.1:11434/v1 'What does this project do?'
   git diff | haft agent --model anthropic/claude-sonnet-4-5 --record review.jsonl -
   haft agent --resume run-19c4")]

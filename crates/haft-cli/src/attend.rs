@@ -181,7 +181,7 @@ fn check_in_time(pending: &PendingCall, approval: &Approval, keeper: &Keeper) ->
     }
     let id = &pending.id;
     let message = format!(
-        "the call `{id}` has waited too long to be approved; say `haft approvals deny {id}`, then `haft resume {}`",
+        "the call `{id}` has waited too long to be approved; run `haft approvals deny {id}`, then `haft resume {}`",
         keeper.run()
     );
     Err(UsageError(message).into())

@@ -71,7 +71,7 @@ pub(crate) async fn chat(mut opening: Opening, first: Option<String>) -> Result<
     }
     let exit = conversation.close(&interrupts).await?;
     if !is_talked_to && !has_editor {
-        let message = "nothing was said; give a prompt, as in `haft agent 'Mend the failing test.'`, or write messages on \
+        let message = "nothing was said; give a prompt, as in `haft agent 'Fix the failing test.'`, or write messages on \
                        standard input, one a line";
         return Err(UsageError(message.to_owned()).into());
     }

@@ -46,7 +46,7 @@ impl Error for UsageError {}
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     if let Some(refused) = error.downcast_ref::<PolicyFileError>() {
         print_problems(refused);
-        anstream::eprintln!("\nMend the policy, and try it with `haft policy check FILE`.");
+        anstream::eprintln!("\nCorrect the policy, then try it with `haft policy check FILE`.");
         return Exit::Usage;
     }
     let text = error.to_string();

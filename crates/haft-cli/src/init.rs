@@ -92,7 +92,7 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
     }
     anstream::println!("{GOOD}wrote{GOOD:#} {NAME}{}{NAME:#} for {}", written.file, project.describe());
     if trust(&workdir, &written.text) {
-        anstream::println!("It is trusted as it is now; after a change, say `haft policy trust`.");
+        anstream::println!("It is trusted as it is now; after a change, run `haft policy trust`.");
     }
     anstream::println!("\nLook at it, then try:");
     for step in &written.next {

@@ -63,7 +63,11 @@ impl OtherRoot {
     /// Names the directories from anywhere, so that another process finds them.
     pub(crate) fn absolute(roots: Vec<Self>) -> Result<Vec<Self>> {
         let absolute = |root: Self| Ok(Self { path: absolute(&root.path)?, ..root });
-        roots.into_iter().map(absolute).collect::<Result<_>>().context("cannot tell where the roots are")
+        roots
+            .into_iter()
+            .map(absolute)
+            .collect::<Result<_>>()
+            .context("cannot tell where the roots are; write their whole paths")
     }
 }
 

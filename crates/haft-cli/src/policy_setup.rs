@@ -337,7 +337,7 @@ impl PolicyInForce {
     pub(crate) fn notes(&self) -> Vec<String> {
         let untrusted = self.workspace.as_ref().filter(|file| file.trust == Trust::Untrusted).map(|file| {
             let name = file.name.display();
-            format!("{name} is not trusted, so it only takes away; look at it, then say `haft policy trust`")
+            format!("{name} is not trusted, so it only takes away; look at it, then run `haft policy trust`")
         });
         untrusted.into_iter().chain(self.loaded.notes.iter().map(ToString::to_string)).collect()
     }

@@ -122,7 +122,7 @@ pub(crate) async fn chat(name: &str, options: &AgentOptions) -> Result<Exit> {
     let mut task = Task::kept(&stored.host).with_context(unreadable)?;
     if !task.can_be_prompted() {
         let message = format!(
-            "the run `{run}` is none of `haft agent`, so it cannot be talked to; go on with it by `haft resume {run}`"
+            "the run `{run}` is not one of `haft agent`, so it cannot be talked to; go on with it by `haft resume {run}`"
         );
         return Err(UsageError(message).into());
     }

@@ -18,7 +18,7 @@ pub(crate) fn copy(project: &Path) -> Result<TempDir> {
     let scratch = tempfile::Builder::new()
         .prefix(PREFIX)
         .tempdir()
-        .context("cannot make a directory for the scratch copy")?;
+        .context("cannot make a directory for the scratch copy; make that of TMPDIR writable")?;
     copy_tree(project, scratch.path(), MOST_LEVELS).with_context(|| {
         UsageError(format!(
             "cannot copy the project `{}`; put right what the cause says, or play in it with `--workdir`",
@@ -30,7 +30,7 @@ pub(crate) fn copy(project: &Path) -> Result<TempDir> {
 
 fn copy_tree(from: &Path, to: &Path, levels: u32) -> Result<()> {
     if levels == 0 {
-        bail!("`{}` is nested too deep", from.display());
+        bail!("`{}` is nested too deep; take it out of the session's project", from.display());
     }
     for entry in fs::read_dir(from).with_context(|| format!("cannot list `{}`", from.display()))? {
         let entry = entry?;

@@ -19,7 +19,8 @@ pub(crate) struct Scripts {
 impl Scripts {
     /// Keeps outputs without these secrets, for as long as the process lasts.
     pub(crate) fn new(redactor: &Redactor) -> Result<Self> {
-        let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
+        let spilled = tempfile::tempdir()
+            .context("cannot make a directory for large outputs; make that of TMPDIR writable")?;
         let outputs = ScriptOutputs::spilling_into(spilled.path());
         let outputs = outputs.over(Arc::new(LocalOutputs::in_memory())).redactor(redactor.clone());
         Ok(Self { jobs: Jobs::new(outputs.clone()), outputs: Arc::new(outputs), _spilled: spilled })

@@ -101,7 +101,7 @@ async fn cluster(options: &ServeOptions, workdir: &Workdir) -> Result<Option<Ser
     };
     if is_local {
         if restate.is_some() || pool.is_some() || !routes.is_empty() {
-            let message = "`--restate`, `--pool` and `--route` are for calls that an engine has made; say `--executor \
+            let message = "`--restate`, `--pool` and `--route` are for calls that an engine has made; give `--executor \
                            restate`, or leave them out";
             return Err(UsageError(message.to_owned()).into());
         }

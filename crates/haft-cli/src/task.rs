@@ -83,7 +83,8 @@ pub(crate) enum What {
 impl Task {
     pub(crate) fn new(work: What, workdir: &Path, policy: &PolicyOptions) -> Result<Self> {
         let policy_file = policy.policy.as_ref().map(absolute).transpose();
-        let policy_file = policy_file.context("cannot tell where the policy is")?;
+        let policy_file =
+            policy_file.context("cannot tell where the policy is; write its whole path behind `--policy`")?;
         let file = match &work {
             What::Session { session, .. } => Some(session),
             What::Agent(settings) => settings.record.as_ref(),
@@ -121,11 +122,12 @@ impl Task {
 
     /// Reads what was kept of a run.
     pub(crate) fn kept(host: &Value) -> Result<Self> {
-        let task: Self = serde_json::from_value(host.clone())
-            .context("this version of haft cannot read how the run was started")?;
+        let task: Self = serde_json::from_value(host.clone()).context(
+            "this version of haft cannot read how the run was started; go on with the version that began it",
+        )?;
         anyhow::ensure!(
             task.version == VERSION,
-            "the run was started by a version of haft that keeps it differently ({}; this one reads {VERSION})",
+            "the run was started by a version of haft that keeps it differently ({}, and this one reads {VERSION}); go on with that one",
             task.version
         );
         Ok(task)

@@ -127,7 +127,7 @@ pub enum HookError {
         source: EnvironmentError,
     },
     /// The directory is not an absolute path.
-    #[error("cannot run hooks in `{}`: give an absolute path", directory.display())]
+    #[error("cannot run hooks in `{}`; give an absolute path", directory.display())]
     Directory {
         /// The directory.
         directory: PathBuf,

@@ -9,7 +9,7 @@ const MOST_REASON: usize = 4 * 1024;
 pub(crate) fn denied(stderr: &str) -> String {
     match reason(stderr) {
         Some(reason) => format!("the call was blocked and did not run: {reason}"),
-        None => "the call was blocked and did not run, and no reason was given; do not repeat it: do something else, \
+        None => "the call was blocked and did not run, and no reason was given; do not repeat it, do something else, \
                  or ask the user"
             .to_owned(),
     }
@@ -21,14 +21,14 @@ pub(crate) fn refused(status: ReplyStatus, stderr: &str) -> String {
     match reason(stderr) {
         Some(reason) => format!("{result} was refused: {reason}"),
         None => {
-            format!("{result} was refused, and no reason was given; do not repeat the call: ask the user")
+            format!("{result} was refused, and no reason was given; do not repeat the call, ask the user")
         }
     }
 }
 
 /// Says that a call did not run because a hook failed.
 pub(crate) fn unchecked() -> String {
-    "the call did not run, because a check that has to pass first could not be made; that is no fault of the call: ask \
+    "the call did not run, because a check that has to pass first could not be made; that is no fault of the call; ask \
      the user to look at the hooks"
         .to_owned()
 }
@@ -37,7 +37,7 @@ pub(crate) fn unchecked() -> String {
 pub(crate) fn endless(most_replacements: u32) -> String {
     format!(
         "the call did not run, because checks that have to pass first changed its arguments more than \
-         {most_replacements} times and came to no end; that is no fault of the call: ask the user to look at the hooks"
+         {most_replacements} times and came to no end; that is no fault of the call; ask the user to look at the hooks"
     )
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn endless(most_replacements: u32) -> String {
 pub(crate) fn withheld(status: ReplyStatus) -> String {
     let result = result_of(status);
     format!(
-        "{result} is withheld, because a check of it could not be made; do not repeat the call: ask the user to look at \
+        "{result} is withheld, because a check of it could not be made; do not repeat the call, ask the user to look at \
          the hooks"
     )
 }

@@ -34,7 +34,7 @@ fn tool_name(options: &Options, function: &Function, faults: &mut Faults) -> Str
     let ident = &function.item.sig.ident;
     let name = ident.unraw().to_string();
     if !is_tool_name(&name) {
-        let text = "no model can be told of a tool by this name: give it another with `name = \"…\"`, of at most 64 of the \
+        let text = "no model can be told of a tool by this name; give it another with `name = \"…\"`, of at most 64 of the \
                     characters `A-Z`, `a-z`, `0-9`, `_` and `-`";
         faults.at(ident, text);
     }

@@ -13,9 +13,9 @@ const OURS: [&str; 5] = ["context", "default", "schemars", "serde", "state"];
 
 const NOT_A_FUNCTION: &str =
     "`#[haft::tool]` stands on an async function: `async fn name(…) -> Result<…, ToolError>`";
-const NO_METHOD: &str = "a tool is a function of its own: take what it needs as `#[state] state: &Type` in the place of \
+const NO_METHOD: &str = "a tool is a function of its own; take what it needs as `#[state] state: &Type` in the place of \
                          `self`, and give it to the function that makes the tool";
-const CONDITIONAL: &str = "an argument is there or not for every model: take `#[cfg]` away, or write two functions, each \
+const CONDITIONAL: &str = "an argument is there or not for every model; take `#[cfg]` away, or write two functions, each \
                            with a `#[cfg]` of its own";
 const ONE_CONTEXT: &str = "a call has one context, which can be cloned; leave this argument out";
 
@@ -77,7 +77,7 @@ impl Function {
         if described.is_none() && !is_described {
             faults.at(
                 &item.sig.ident,
-                "a model knows a tool by its documentation: write above the function what it does, as `/// Counts words.`",
+                "a model knows a tool by its documentation; write above the function what it does, as `/// Counts words.`",
             );
         }
         let mut arguments = Vec::<Argument>::new();
@@ -97,20 +97,20 @@ fn check_signature(item: &ItemFn, faults: &mut Faults) {
     let signature = &item.sig;
     if signature.asyncness.is_none() {
         let text = format!(
-            "a tool is asynchronous, so that a call can be cancelled and others go on beside it: write `async fn {}`",
+            "a tool is asynchronous, so that a call can be cancelled and others go on beside it; write `async fn {}`",
             signature.ident,
         );
         faults.at(signature.fn_token, text);
     }
     if !signature.generics.params.is_empty() {
-        let text = "a tool has one schema: write the types it is for in the place of parameters";
+        let text = "a tool has one schema; write the types it is for in the place of parameters";
         faults.at(&signature.generics, text);
     }
     if let Safety::Unsafe(word) = &signature.safety {
-        faults.at(word, "a model cannot promise what `unsafe` asks for: write a safe function");
+        faults.at(word, "a model cannot promise what `unsafe` asks for; write a safe function");
     }
     if let Some(abi) = &signature.abi {
-        faults.at(abi, "a tool is called by haft alone: leave the calling convention out");
+        faults.at(abi, "a tool is called by haft alone; leave the calling convention out");
     }
 }
 
@@ -161,7 +161,7 @@ fn check_mark(mark: &Attribute, ours: &[Attribute], faults: &mut Faults) {
     let is_other =
         |other: &&Attribute| !is_documentation(other) && other.path().get_ident() != mark.path().get_ident();
     if let Some(other) = ours.iter().find(is_other) {
-        let text = "the model does not give this argument: leave the attribute out, or the mark beside it";
+        let text = "the model does not give this argument; leave the attribute out, or the mark beside it";
         faults.at(other, text);
     }
 }
@@ -171,7 +171,7 @@ fn state(argument: &PatType, faults: &mut Faults) -> Option<Argument> {
     let (owned, is_borrowed) = match &*argument.ty {
         Type::Reference(reference) => {
             if let Some(mutability) = &reference.mutability {
-                let text = "calls overlap, so the state is shared: borrow it without `mut`, and put what changes into a `Mutex`";
+                let text = "calls overlap, so the state is shared; borrow it without `mut`, and put what changes into a `Mutex`";
                 faults.at(mutability, text);
             }
             ((*reference.elem).clone(), true)
@@ -181,7 +181,7 @@ fn state(argument: &PatType, faults: &mut Faults) -> Option<Argument> {
     if is_unsized(&owned) {
         let owned = owned.to_token_stream();
         let text =
-            format!("the tool holds its state, so it needs a size: write `#[state] {name}: Arc<{owned}>`");
+            format!("the tool holds its state, so it needs a size; write `#[state] {name}: Arc<{owned}>`");
         faults.at(&argument.ty, text);
     }
     Some(Argument::State { name, owned: Box::new(owned), is_borrowed })
@@ -192,28 +192,28 @@ fn input(argument: &PatType, ours: Vec<Attribute>, faults: &mut Faults) -> Optio
     match &*argument.ty {
         Type::Reference(reference) => {
             let text = format!(
-                "what the model gives is read from JSON, and no part of it can be borrowed: write `{}`, or mark what is \
+                "what the model gives is read from JSON, and no part of it can be borrowed; write `{}`, or mark what is \
                  given to the tool with `#[state]`",
                 owned_of(&reference.elem),
             );
             faults.at(reference, text);
         }
         Type::ImplTrait(written) => {
-            faults.at(written, "a tool has one schema: write the type it is for");
+            faults.at(written, "a tool has one schema; write the type it is for");
         }
         _ => {}
     }
     let description = description(&ours);
     if description.is_none() && !ours.iter().any(has_description) {
         let text = format!(
-            "a model knows an argument by its documentation: write above `{name}` what it is, as `/// The text to count.`"
+            "a model knows an argument by its documentation; write above `{name}` what it is, as `/// The text to count.`"
         );
         faults.at(&argument.pat, text);
     }
     let mut defaults = ours.iter().filter(|attribute| attribute.path().is_ident("default"));
     let default = defaults.next().and_then(|attribute| faults.take(default_of(attribute)));
     if let Some(second) = defaults.next() {
-        faults.at(second, "an argument that is left out is one thing: leave one default out");
+        faults.at(second, "an argument that is left out is one thing; leave one default out");
     }
     let is_passed_on =
         |attribute: &Attribute| !is_documentation(attribute) && !attribute.path().is_ident("default");
@@ -225,7 +225,7 @@ fn name_of(argument: &PatType, faults: &mut Faults) -> Option<Ident> {
     match &*argument.pat {
         Pat::Ident(named) if named.by_ref.is_none() && named.subpat.is_none() => Some(named.ident.clone()),
         other => {
-            let text = "an argument goes by its name: write one in the place of the pattern, and take it apart in the function";
+            let text = "an argument goes by its name; write one in the place of the pattern, and take it apart in the function";
             faults.at(other, text);
             None
         }

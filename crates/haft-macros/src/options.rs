@@ -88,7 +88,7 @@ impl Options {
         if input.peek(Token![=]) {
             return Err(syn::Error::new(
                 key.span(),
-                format!("`{key}` has no value: write `{key}`, or leave it out"),
+                format!("`{key}` has no value; write `{key}`, or leave it out"),
             ));
         }
         Ok(())

@@ -15,12 +15,12 @@ const WANTED: &str = "application/json, application/yaml, application/vnd.oai.op
 pub(crate) fn address(text: &str) -> Result<Url, LoadError> {
     let refused = |why: &'static str| LoadError::Address { why };
     let url = Url::parse(text.trim())
-        .map_err(|_| refused("it is none; write one as `https://example.com/openapi.json`"))?;
+        .map_err(|_| refused("it is not an address; write one as `https://example.com/openapi.json`"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(refused("it is none of HTTP"));
+        return Err(refused("it is not an address of HTTP; write one as `https://example.com/openapi.json`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refused("it holds a user or a password"));
+        return Err(refused("it holds a user or a password; take them out"));
     }
     Ok(url)
 }

@@ -190,7 +190,9 @@ fn amount(reader: &mut Reader<'_>, value: &Value<'_>, key: &str, unit: Unit, lea
     };
     let largest = usize::MAX as u64;
     let fits = read.and_then(|amount| match amount {
-        amount if amount < least && unit == Unit::Time => Err(format!("`{key}` has to be longer than that")),
+        amount if amount < least && unit == Unit::Time => {
+            Err(format!("`{key}` has to be longer than that; write a longer time"))
+        }
         amount if amount < least => Err(format!("`{key}` is {least} at least")),
         amount => Ok(amount.min(largest)),
     });

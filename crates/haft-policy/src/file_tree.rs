@@ -153,16 +153,25 @@ impl Walk<'_> {
         if let Some(first) = self.chain.iter().position(|(known, _)| *known == canonical) {
             let names: Vec<&str> =
                 self.chain[first..].iter().map(|(_, name)| &**name).chain([&*name]).collect();
-            return refuse(&format!("these files include each other: {}", names.join(" → ")), self);
+            return refuse(
+                &format!("these files include each other, so take one `include` out: {}", names.join(" → ")),
+                self,
+            );
         }
         if let Some(known) = self.known.get(&canonical) {
             return *known;
         }
         if self.chain.len() > DEEPEST {
-            return refuse(&format!("files include each other at most {DEEPEST} deep"), self);
+            return refuse(
+                &format!("files include each other at most {DEEPEST} deep; include them from one file"),
+                self,
+            );
         }
         if self.known.len() >= MOST_FILES {
-            return refuse(&format!("a policy is at most {MOST_FILES} files"), self);
+            return refuse(
+                &format!("a policy is at most {MOST_FILES} files; put some of them together"),
+                self,
+            );
         }
         self.known.insert(canonical.clone(), None);
         let text = match self.files.source.read(path) {

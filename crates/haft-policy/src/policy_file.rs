@@ -171,7 +171,10 @@ impl PolicyFile {
     fn read_includes(&mut self, reader: &mut Reader<'_>, value: &Value<'_>) {
         for (path, value) in reader.texts(value, "include") {
             if path.is_empty() {
-                reader.refuse(&value.span(), "the name of the file is missing");
+                reader.refuse(
+                    &value.span(),
+                    "the name of the file is missing; write it, or take the entry out",
+                );
             } else {
                 self.includes.push((path.to_owned(), reader.within(value, 0..path.len())));
             }

@@ -23,7 +23,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 pub(crate) fn seconds(seconds: f64) -> Result<Duration, String> {
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) if time <= LONGEST => Ok(time),
-        _ => Err("a time is from 0 to 30 days".to_owned()),
+        _ => Err("a time is from 0 to 30 days; write another".to_owned()),
     }
 }
 

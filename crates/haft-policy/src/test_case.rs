@@ -56,7 +56,10 @@ impl TestCase {
             return Vec::new();
         };
         if list.len() > MOST_TESTS {
-            reader.refuse(&value.span(), format!("a policy file has at most {MOST_TESTS} tests"));
+            reader.refuse(
+                &value.span(),
+                format!("a policy file has at most {MOST_TESTS} tests; move some into another file"),
+            );
             return Vec::new();
         }
         list.iter().filter_map(|value| Self::read(reader, value)).collect()
@@ -77,7 +80,10 @@ impl TestCase {
         }
         let says_expect = table.contains_key("expect");
         if !says_expect {
-            reader.refuse(&value.span(), "the test does not say what to `expect`: `allow`, `ask` or `deny`");
+            reader.refuse(
+                &value.span(),
+                "the test does not say what to `expect`; write `allow`, `ask` or `deny`",
+            );
         }
         let case = draft.finish(reader, &value.span());
         case.filter(|_| is_whole && says_expect)
@@ -156,7 +162,7 @@ impl Draft {
         let Some((key, range, subject)) = subjects.next() else {
             reader.refuse(
                 whole,
-                "the test does not say what is decided: write an `access`, a `command`, or a `tool` with its `input`",
+                "the test does not say what is decided; write an `access`, a `command`, or a `tool` with its `input`",
             );
             return None;
         };
@@ -167,7 +173,10 @@ impl Draft {
         let subject = match (subject?, self.input) {
             (Subject::Call { tool, .. }, Some((_, input))) if key == "tool" => Subject::Call { tool, input },
             (_, Some((at, _))) => {
-                reader.refuse(&at, format!("`input` belongs to a `tool`, and this test has `{key}`"));
+                reader.refuse(
+                    &at,
+                    format!("`input` belongs to a `tool`, and this test has `{key}`; leave one of them out"),
+                );
                 return None;
             }
             (subject, None) => subject,

@@ -11,7 +11,6 @@ mod violation;
 pub(crate) use bounds::is_within;
 pub use compiled::{CompileSchemaError, CompiledSchema, UnfitValue};
 
-use crate::panicked;
 use bounds::Unfit;
 use haft_core::{Repair, Schema};
 use jsonschema::{PatternOptions, Validator};
@@ -85,8 +84,8 @@ impl InputValidator {
         // Nothing of an attempt that panicked is used again.
         let compile = || catch_unwind(AssertUnwindSafe(|| build(self.schema.as_value())));
         let compiled = self.validator.get_or_init(|| {
-            compile()
-                .unwrap_or_else(|panic| Err(format!("compiling it panicked: {}", panicked::message(&*panic))))
+            // A model is told no more than that: why it broke is about this program.
+            compile().unwrap_or_else(|_| Err("compiling it broke".to_owned()))
         });
         compiled.as_ref().map_err(Clone::clone)
     }

@@ -23,14 +23,16 @@ use std::sync::Arc;
 pub enum RestoreError {
     /// It is of a version that this program does not know.
     #[error(
-        "this run was stored in version {found} of the run state; this program reads versions 1 to {VERSION}: use a newer one"
+        "this run was stored in version {found} of the run state; this program reads versions 1 to {VERSION}; use a newer one"
     )]
     Version {
         /// The version.
         found: u64,
     },
     /// Its log does not reach as far as its head.
-    #[error("the log of this run has {found} entries where its head says {expected}")]
+    #[error(
+        "the log of this run has {found} entries and its state was kept with {expected}; restore it with all that was kept"
+    )]
     Incomplete {
         /// How many there should be.
         expected: usize,

@@ -340,7 +340,7 @@ fn a_state_of_another_version_is_refused_by_name() {
     let mut stored = serde_json::to_value(RunState::new()).unwrap();
     stored["version"] = json!(7);
     let error = serde_json::from_value::<RunState>(stored).unwrap_err();
-    expect!["this run was stored in version 7 of the run state; this program reads versions 1 to 3: use a newer one"]
+    expect!["this run was stored in version 7 of the run state; this program reads versions 1 to 3; use a newer one"]
         .assert_eq(&error.to_string());
 }
 

@@ -164,8 +164,8 @@ fn what_is_no_run_is_refused_with_the_reason() {
         a run says in which version it was stored
         missing field `entries`
         unknown variant `dreaming`, expected one of `new`, `thinking`, `acting`, `waiting`, `ended`
-        this run was stored in version 0 of the run state; this program reads versions 1 to 3: use a newer one
-        this run was stored in version 4 of the run state; this program reads versions 1 to 3: use a newer one
+        this run was stored in version 0 of the run state; this program reads versions 1 to 3; use a newer one
+        this run was stored in version 4 of the run state; this program reads versions 1 to 3; use a newer one
         the messages of a run are a list
         the messages of a run are a list
         the messages of a run are a list"]]

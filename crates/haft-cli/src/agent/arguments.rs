@@ -179,7 +179,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let number = number.trim().parse::<f64>().map_err(|_| FORM)?;
     let time = Duration::try_from_secs_f64(number * seconds).map_err(|_| FORM)?;
     if time.as_millis() == 0 {
-        Err("a time of nothing leaves nothing to be done".to_owned())
+        Err("a time of 0 leaves nothing to be done; write a longer one, as in `10m`".to_owned())
     } else {
         Ok(time)
     }

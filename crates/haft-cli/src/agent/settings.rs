@@ -46,7 +46,8 @@ impl AgentSettings {
             budget: options.budget.budget(),
             price: options.budget.price,
             system: options.system.as_deref().map(read_system).transpose()?,
-            record: record.context("cannot tell where the record is")?,
+            record: record
+                .context("cannot tell where the record is; write its whole path behind `--record`")?,
         })
     }
 

@@ -15,7 +15,7 @@ pub(super) async fn answer(place: &Place, entry: &KeptCall, approval: Approval, 
     let is_expired = entry.call.as_ref().is_ok_and(PendingCall::is_expired);
     if is_expired && !approval.denies() {
         let message = format!(
-            "the call `{id}` has waited too long to be approved; say {}, and have it asked again",
+            "the call `{id}` has waited too long to be approved; run {}, and have it asked again",
             place.command(&format!("deny {}", entry.quoted_id()))
         );
         return Err(UsageError(message).into());

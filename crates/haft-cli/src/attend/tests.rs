@@ -224,7 +224,7 @@ async fn an_approval_below_that_comes_too_late_is_refused_and_a_denial_is_not() 
     let refused = scene.attend().await.unwrap_err().to_string().replace(first.id.as_str(), "ID");
     assert_eq!(
         refused,
-        "the call `ID` has waited too long to be approved; say `haft approvals deny ID`, then `haft resume run-1`"
+        "the call `ID` has waited too long to be approved; run `haft approvals deny ID`, then `haft resume run-1`"
     );
     scene.answer(&first, deny()).await;
     scene.answer(&second, deny()).await;

@@ -59,7 +59,10 @@ impl Opening {
     /// Gathers the tools and the model, and begins the chat.
     pub(super) async fn begin(&mut self) -> Result<Conversation> {
         let What::Agent(settings) = &self.task.work else {
-            return Err(UsageError("only runs of `haft agent` can be talked to".to_owned()).into());
+            return Err(UsageError(
+                "only runs of `haft agent` can be talked to; go on with this one by `haft resume`".to_owned(),
+            )
+            .into());
         };
         let (scope, keeper, stands) = if let Some(Stands { stored, lease, state }) = self.stands.take() {
             let scope = CallScope::new(stored.run.clone());

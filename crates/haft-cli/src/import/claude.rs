@@ -125,7 +125,7 @@ fn chosen(how: &str) -> String {
     if how == "disabled" {
         "write `disabled = true` into the tables of these servers".to_owned()
     } else {
-        "servers of a project start once you have said `haft policy trust`, or `haft mcp trust` for its `.mcp.json`".to_owned()
+        "servers of a project start once you have run `haft policy trust`, or `haft mcp trust` for its `.mcp.json`".to_owned()
     }
 }
 
@@ -168,7 +168,7 @@ fn mode_of(mode: &str, at: &str, carried: &mut Carried) {
         "plan" => "plan",
         "dontAsk" => "deny_unknown",
         "bypassPermissions" => {
-            let why = "it lets everything through; if you mean that, say `--profile full_access` for a run of its own";
+            let why = "it lets everything through; if you mean that, give `--profile full_access` for a run of its own";
             return carried.leave(at, why);
         }
         _ => return carried.leave(at, format!("there is no mode `{mode}` here")),

@@ -79,7 +79,7 @@ pub(super) fn config(text: &str, carried: &mut Carried) {
 fn what_may_be_done(sandbox: Option<&str>, approval: Option<&str>, carried: &mut Carried) {
     let profile = match (sandbox, approval) {
         (Some("danger-full-access"), _) => {
-            let why = "it lets commands do everything; if you mean that, say `--profile full_access` for a run of its own";
+            let why = "it lets commands do everything; if you mean that, give `--profile full_access` for a run of its own";
             carried.leave("sandbox_mode", why);
             None
         }

@@ -64,7 +64,7 @@ impl Report<'_> {
             );
         } else {
             anstream::println!(
-                "\n{GOOD}wrote{GOOD:#} {NAME}{target}{NAME:#}; look at it, then say `haft policy trust`."
+                "\n{GOOD}wrote{GOOD:#} {NAME}{target}{NAME:#}; look at it, then run `haft policy trust`."
             );
         }
     }

@@ -206,7 +206,8 @@ impl Settings {
             builder = builder.allow_origin(origin);
         }
         for (name, value) in &self.headers {
-            let header = name.parse().with_context(|| format!("no header can be called `{name}`"))?;
+            let header =
+                name.parse().with_context(|| format!("no header can be called `{name}`; correct it"))?;
             builder = builder.header(header, value.as_str());
         }
         if let Some(count) = self.defer_above {
@@ -221,7 +222,11 @@ impl Select {
         let mut methods = Vec::new();
         for method in &self.methods {
             let parsed = method.to_ascii_uppercase().parse();
-            methods.push(parsed.with_context(|| format!("`{method}` is not a method of HTTP"))?);
+            methods.push(
+                parsed.with_context(|| {
+                    format!("`{method}` is not a method of HTTP; write one such as `get`")
+                })?,
+            );
         }
         let selection = Selection::default()
             .tags(self.tags.iter().cloned())

@@ -63,7 +63,8 @@ impl Place {
         let left_out = settings.left_out;
         let OpenedWorkdir { workdir, roots, config } = OpenedWorkdir::of(Some(path), settings.roots.clone())?;
         let workdir = journalled(workdir, user, settings.quota)?;
-        let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
+        let spilled = tempfile::tempdir()
+            .context("cannot make a directory for large outputs; make that of TMPDIR writable")?;
         known_secrets::register(&workdir, redactor);
         let of_scripts = ScriptOutputs::spilling_into(spilled.path()).redactor(redactor.clone());
         let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());

@@ -29,7 +29,8 @@ enum Reached {
 
 /// Prints what to write into a client's configuration; where that is, is said on standard error.
 pub(super) fn print(client: Client, options: &ServeOptions) -> Result<Exit> {
-    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let program = std::env::current_exe()
+        .context("cannot tell where this program is; write its path into the configuration yourself")?;
     let reached = reached(client, options, &program)?;
     check_name(&options.name)?;
     anstream::eprintln!("{QUIET}{}{QUIET:#}", place(client));
@@ -96,7 +97,12 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 fn arguments(client: Client, options: &ServeOptions) -> Result<Vec<String>> {
     let mut arguments = vec!["serve".to_owned()];
     let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
-    let path = |path: &Path| text(absolute(path).context("cannot tell where that is")?.into_os_string());
+    let path = |path: &Path| {
+        let shown = path.display();
+        let whole = absolute(path)
+            .with_context(|| UsageError(format!("cannot tell where `{shown}` is; write the whole path")))?;
+        text(whole.into_os_string())
+    };
     match (&options.workdir, client) {
         (Some(workdir), _) => add("--workdir", path(workdir)?),
         // These start servers elsewhere, and write the directory in its place.

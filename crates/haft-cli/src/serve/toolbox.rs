@@ -191,7 +191,9 @@ impl Inner {
             });
             match idle {
                 Some(path) => drop(places.remove(&path)),
-                None => bail!("{MOST_PLACES} directories are worked in already"),
+                None => bail!(
+                    "{MOST_PLACES} directories are worked in already; end the work in another one, then try again"
+                ),
             }
         }
         let place = Place::open(directory, &self.settings, &self.user, (&self.changes, &self.redactor))?;
@@ -209,7 +211,9 @@ impl Inner {
     ) -> Result<Bench> {
         let inner = Arc::clone(self);
         let making = tokio::task::spawn_blocking(move || inner.made(&caller, &client, &directory, &place));
-        making.await.context("cannot make what calls are made with")?
+        making
+            .await
+            .context("setting up the tools of a client broke, which is a fault of haft's own; report it")?
     }
 
     fn made(

@@ -42,7 +42,8 @@ impl WorkerBench {
         telemetry::begin(&workdir, Telling::AtOnce);
         let workdir = journalled(workdir, &user, options.quota)?;
         let redactor = known_secrets::redactor(&workdir);
-        let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
+        let spilled = tempfile::tempdir()
+            .context("cannot make a directory for large outputs; make that of TMPDIR writable")?;
         let of_scripts = ScriptOutputs::spilling_into(spilled.path()).redactor(redactor.clone());
         let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
         let sandbox = sandbox::mode(&workdir, given, &options.policy, &user);

@@ -43,7 +43,7 @@ fn the_tools_that_are_offered_are_chosen() {
         &tree,
         &["call", "bash", r#"{"command":"true"}"#],
         expect![[r#"
-        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         stderr: error: unknown tool: there is no tool `bash`; the tools are `grep` and `read_file`
         exit 1
     "#]],
@@ -66,7 +66,7 @@ fn other_directories_are_worked_in_where_the_user_says_so() {
     .assert_eq(&far(&of_user));
     let of_workspace = tree("", "[workdir]\nroots = [\"../other:ro\"]\n");
     expect![[r#"
-        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         stderr: denied: the path `TREE/other/far.md` is outside the working directory; use a path inside it, such as `src/main.rs`
         exit 1
     "#]].assert_eq(&far(&of_workspace));
@@ -242,7 +242,7 @@ fn a_policy_of_a_run_has_no_tables_of_others() {
         stderr: 1 | [tools]
         stderr:   |  ^^^^^
         stderr: 
-        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        stderr: Correct the policy, then try it with `haft policy check FILE`.
         exit 2
     "#]],
     );
@@ -267,7 +267,7 @@ fn the_file_is_that_of_the_directory_that_is_worked_in() {
         &tree,
         &other,
         expect![[r#"
-        stderr: note: ../other/haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: ../other/haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         stderr: error: unknown tool: there is no tool `grep`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `list_files`, `outline`, `read_file`, `run_program`, `web_fetch` and `write_file`
         exit 1
     "#]],
@@ -290,7 +290,7 @@ fn the_file_is_that_of_the_directory_that_is_worked_in() {
         &["config", "check", "--workdir", "../other"],
         expect![[r#"
         ok  haft.toml
-        stderr: note: TREE/other/haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: TREE/other/haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         exit 0
     "#]],
     );
@@ -299,7 +299,7 @@ fn the_file_is_that_of_the_directory_that_is_worked_in() {
         &["init", "--workdir", "../state"],
         expect![[r#"
         wrote ../state/haft.toml for a directory in which no language was recognised
-        It is trusted as it is now; after a change, say `haft policy trust`.
+        It is trusted as it is now; after a change, run `haft policy trust`.
 
         Look at it, then try:
           haft config show

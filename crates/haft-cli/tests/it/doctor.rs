@@ -141,7 +141,7 @@ document = "https://api.example.com/openapi.yaml"
         &[],
         expect![[r#"
             ok       configuration   `$XDG_CONFIG_HOME/haft/haft.toml` and `haft.toml`
-            note     configuration   haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+            note     configuration   haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
             ok       workdir         TREE/work
             error    model           `local/m` cannot be asked: `LOCAL_KEY` is not set
                                      next: set LOCAL_KEY to its key where haft is started

@@ -106,11 +106,11 @@ fn other_settings_are_carried_over_or_listed() {
         mode = "prefer"
         ---
         apiKeyHelper -> keys come from variables of the environment, and no program is run for them
-        enableAllProjectMcpServers -> servers of a project start once you have said `haft policy trust`, or `haft mcp trust` for its `.mcp.json`
+        enableAllProjectMcpServers -> servers of a project start once you have run `haft policy trust`, or `haft mcp trust` for its `.mcp.json`
         env.TOKEN -> variables of commands are those of haft's own environment; set TOKEN where haft is started
         hooks.PreToolUse -> programs that look at calls are a part of hosts, by the crate `haft-hooks`, and not of `haft.toml`; say what must not happen by a rule of `deny`
         model -> it is a short name; write the whole one as `model` of `[agent]`, as in `anthropic/claude-sonnet-4-5`
-        permissions.defaultMode -> it lets everything through; if you mean that, say `--profile full_access` for a run of its own
+        permissions.defaultMode -> it lets everything through; if you mean that, give `--profile full_access` for a run of its own
         sandbox.excludedCommands -> what is outside the sandbox follows from what a call was allowed
         unheardOf -> it has no counterpart here
     "#]].assert_eq(&carried(settings));
@@ -209,7 +209,7 @@ fn servers_are_carried_over_without_their_secrets() {
           .mcp.json: mcpServers.time.odd
             it has no counterpart here
 
-        wrote haft.toml; look at it, then say `haft policy trust`.
+        wrote haft.toml; look at it, then run `haft policy trust`.
         exit 0
     "#]],
     );
@@ -281,7 +281,7 @@ fn what_is_set_is_kept_with_its_comments_and_its_form() {
               .mcp.json: mcpServers.time
                 `mcp.servers.time` is set already, and kept as it is
 
-            wrote haft.toml; look at it, then say `haft policy trust`.
+            wrote haft.toml; look at it, then run `haft policy trust`.
             exit 0
         "#]],
     );

@@ -36,7 +36,7 @@ fn a_project_gets_a_file_that_is_trusted_and_holds() {
         &["init"],
         expect![[r#"
         wrote haft.toml for a project in Rust (`Cargo.toml`)
-        It is trusted as it is now; after a change, say `haft policy trust`.
+        It is trusted as it is now; after a change, run `haft policy trust`.
 
         Look at it, then try:
           haft config show

@@ -128,7 +128,7 @@ fn explains_by_one_file_alone() {
                  to change it: change or remove the rule `read(**)` at haft.toml:2
 
         decided by profile read_only, haft.toml, in the mode default
-        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         exit 0
     "#]],
     );

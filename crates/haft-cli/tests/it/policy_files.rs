@@ -58,7 +58,7 @@ fn a_file_that_cannot_be_read_is_not_passed_over() {
         expect![[r#"
         stderr: error: $XDG_CONFIG_HOME/haft/haft.toml: cannot be read: there is no such file
         stderr: 
-        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        stderr: Correct the policy, then try it with `haft policy check FILE`.
         exit 2
     "#]],
     );
@@ -73,7 +73,7 @@ fn the_file_of_a_workspace_only_takes_away_until_it_is_trusted() {
         &tree,
         &["call", "read_file", r#"{"path":"notes.md"}"#, "--yes"],
         expect![[r#"
-        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         stderr: denied: `read_file` is not permitted to do this (read file:notes.md: deny by the rule read(notes.md) (haft.toml:3)); do not try it again, find another way or say what you would need
         exit 1
     "#]],
@@ -82,7 +82,7 @@ fn the_file_of_a_workspace_only_takes_away_until_it_is_trusted() {
         &tree,
         &write,
         expect![[r#"
-        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         stderr: waiting for an approval: `write_file` wants to
         stderr:   write file:a.txt
         stderr:   haft approvals show ID
@@ -102,7 +102,7 @@ fn the_file_of_a_workspace_only_takes_away_until_it_is_trusted() {
                  to change it: trust the workspace rules, of which `write(*.txt)` allows it, or allow it in your own
 
         decided by profile read_only, haft.toml, in the mode default
-        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         exit 0
     "#]],
     );
@@ -259,7 +259,7 @@ fn there_has_to_be_something_right_to_trust() {
         stderr: 2 | allow = ["wriet(a.txt)"]
         stderr:   |           ^^^^^
         stderr: 
-        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        stderr: Correct the policy, then try it with `haft policy check FILE`.
         exit 2
     "#]],
     );
@@ -273,7 +273,7 @@ fn there_has_to_be_something_right_to_trust() {
         stderr: 2 | allow = ["wriet(a.txt)"]
         stderr:   |           ^^^^^
         stderr: 
-        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        stderr: Correct the policy, then try it with `haft policy check FILE`.
         exit 2
     "#]],
     );

@@ -83,7 +83,7 @@ fn a_run_that_cannot_be_read_is_listed() {
     let runs = json(&tree, &["resume", "--json"]);
     let run = runs[0]["run"].as_str().unwrap();
     rewrite(&tree, r#","version":1,"work""#, r#","version":9,"work""#);
-    assert!(say(&tree, 0, &["resume"]).contains("keeps it differently (9; this one reads 1)"));
+    assert!(say(&tree, 0, &["resume"]).contains("keeps it differently (9, and this one reads 1)"));
     assert!(say(&tree, 1, &["resume", run]).contains("keeps it differently"));
     rewrite(&tree, r#","version":9,"work""#, r#";"version":9,"work""#);
     assert!(say(&tree, 0, &["resume"]).contains("cannot be read"));

@@ -68,7 +68,7 @@ async fn denies_a_call_with_the_reason_the_hook_gave() {
     check_before(
         [before("exit 2")],
         denial(
-            "the call was blocked and did not run, and no reason was given; do not repeat it: do something else, or ask \
+            "the call was blocked and did not run, and no reason was given; do not repeat it, do something else, or ask \
              the user",
         ),
     )
@@ -115,7 +115,7 @@ async fn denies_a_call_whose_input_comes_to_no_end() {
         asking.before(&bash()).await,
         denial(
             "the call did not run, because checks that have to pass first changed its arguments more than 8 times and \
-             came to no end; that is no fault of the call: ask the user to look at the hooks"
+             came to no end; that is no fault of the call; ask the user to look at the hooks"
         )
     );
     assert_eq!(std::fs::read_to_string(asking.path().join("asked")).unwrap().lines().count(), 9);
@@ -183,7 +183,7 @@ async fn refuses_an_answer_and_says_that_the_call_did_run() {
     .await;
     check_after([after("exit 2")], expect![[r#"
         error: failed
-        the call did run and what it did stays done, but its result was refused, and no reason was given; do not repeat the call: ask the user
+        the call did run and what it did stays done, but its result was refused, and no reason was given; do not repeat the call, ask the user
         [None "host" true]
     "#]]).await;
 }

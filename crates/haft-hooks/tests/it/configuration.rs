@@ -100,7 +100,7 @@ fn refuses_hooks_that_could_never_run() {
         cannot use hook 2: its timeout is 0ns, and has to be more than 0 and at most 600 seconds
         cannot use hook 2: its timeout is 601s, and has to be more than 0 and at most 600 seconds
         cannot use hook 2: cannot set the environment variable "A=B": a name is not empty and has no `=` and no NUL byte
-        cannot run hooks in `project`: give an absolute path"#]].assert_eq(&refusals.join("\n"));
+        cannot run hooks in `project`; give an absolute path"#]].assert_eq(&refusals.join("\n"));
 }
 
 #[test]

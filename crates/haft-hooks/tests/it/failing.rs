@@ -11,7 +11,7 @@ use crate::harness::{Asking, VARIABLES, after, bash, before, denial, sh};
 
 /// What the model reads when a required hook failed before a call.
 const UNCHECKED: &str = "the call did not run, because a check that has to pass first could not be made; that is no \
-fault of the call: ask the user to look at the hooks";
+fault of the call; ask the user to look at the hooks";
 
 /// Fails a hook both ways: a required one blocks, an advisory one lets the call go on, and the host is told the same.
 async fn check(command: &[&str], expected: Expect) {
@@ -174,7 +174,7 @@ async fn withholds_an_answer_that_could_not_be_checked() {
     let Answer { status, output } = asking.after(&bash(), ToolOutput::text("a key")).await;
     expect![[r#"
         error: failed
-        the call did run and what it did stays done, but its result is withheld, because a check of it could not be made; do not repeat the call: ask the user to look at the hooks
+        the call did run and what it did stays done, but its result is withheld, because a check of it could not be made; do not repeat the call, ask the user to look at the hooks
         the hook `/bin/sh` failed after the call "c1" of `bash`: it ended with the exit code 1; its result is withheld
     "#]].assert_eq(&format!("{status}\n{}\n{}", output.to_text(), asking.reports()));
 

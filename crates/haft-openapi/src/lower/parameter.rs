@@ -25,7 +25,7 @@ pub(super) fn parameters<'d>(
     for (owner, is_own) in [(item, false), (operation, true)] {
         let Some(list) = owner.member("parameters") else { continue };
         if !list.value().is_array() && !list.value().is_null() {
-            notes.push(|| list.note("the parameters are no list; they are passed over"));
+            notes.push(|| list.note("the parameters are not a list; they are passed over"));
         }
         if list.value().as_array().is_some_and(|list| list.len() > MOST) {
             return Err(list.skipped(format!("there are more than {MOST} parameters")));

@@ -73,7 +73,7 @@ components: { parameters: { circle: { $ref: "#/components/parameters/circle" } }
             Skipped: GET /in: a required parameter does not say clearly where it belongs (at `/paths/~1in/get/parameters/0`)
             Note: PUT /in: a parameter does not say clearly where it belongs; it is left out (at `/paths/~1in/put/parameters/0`)
             Skipped: GET /list: an operation must be an object (at `/paths/~1list/get`)
-            Note: PUT /list: the parameters are no list; they are passed over (at `/paths/~1list/put/parameters`)
+            Note: PUT /list: the parameters are not a list; they are passed over (at `/paths/~1list/put/parameters`)
             Skipped: POST /list: a parameter must be an object (at `/paths/~1list/post/parameters/0`)
             Skipped: GET /nameless: a required parameter has no name (at `/paths/~1nameless/get/parameters/0`)
             Skipped: GET /ref: the reference `#/components/parameters/none` leads nowhere (at `/paths/~1ref/get/parameters/0`)

@@ -170,13 +170,13 @@ input = { a = 1 }
             35 | command = "ls"
                |           ^^^^
 
-            error: the test does not say what to `expect`: `allow`, `ask` or `deny`
+            error: the test does not say what to `expect`; write `allow`, `ask` or `deny`
               --> policy.toml:39:1
                |
             39 | [[test]]
                | ^^^^^^^^
 
-            error: the test does not say what is decided: write an `access`, a `command`, or a `tool` with its `input`
+            error: the test does not say what is decided; write an `access`, a `command`, or a `tool` with its `input`
               --> policy.toml:39:1
                |
             39 | [[test]]

@@ -66,7 +66,7 @@ fn rules_and_tests_are_bounded() {
     assert_eq!(told(&error), [(Some(10_003), TOO_MANY)]);
     let tests = "[[test]]\naccess = \"opaque\"\nexpect = \"ask\"\n".repeat(1_001);
     let error = PolicyFile::parse(&tests, "policy.toml", &language()).unwrap_err();
-    assert_eq!(error.problems()[0].message(), "a policy file has at most 1000 tests");
+    assert_eq!(error.problems()[0].message(), "a policy file has at most 1000 tests; move some into another file");
 }
 
 const TOO_MANY: &str = "a policy has at most 10000 rules, all that it includes counted; use wider patterns";
@@ -158,7 +158,7 @@ fn a_tree_of_files_is_bounded() {
     let names: Vec<String> = (0..70).map(|place| format!("\"{place}.toml\"")).collect();
     let files = files.with("policy.toml", format!("include = [{}]", names.join(", ")));
     let error = PolicyLoader::new(language()).source(files).user("policy.toml").load().unwrap_err();
-    assert_eq!(error.problems()[0].message(), "a policy is at most 64 files");
+    assert_eq!(error.problems()[0].message(), "a policy is at most 64 files; put some of them together");
 }
 
 /// A file that has everything.

@@ -93,7 +93,7 @@ fn files_that_include_each_other_are_named_in_their_order() {
     refused(
         load(files),
         expect![[r#"
-        error: these files include each other: home/a.toml → home/b.toml → home/a.toml
+        error: these files include each other, so take one `include` out: home/a.toml → home/b.toml → home/a.toml
          --> home/b.toml:2:13
           |
         2 | include = ["a.toml"]
@@ -102,7 +102,7 @@ fn files_that_include_each_other_are_named_in_their_order() {
     refused(
         load(Memory::of([("home/policy.toml", "include = [\"./policy.toml\"]\n")])),
         expect![[r#"
-        error: these files include each other: home/policy.toml → home/./policy.toml
+        error: these files include each other, so take one `include` out: home/policy.toml → home/./policy.toml
          --> home/policy.toml:1:13
           |
         1 | include = ["./policy.toml"]
@@ -135,7 +135,7 @@ fn eight_files_below_the_first_are_the_most() {
     refused(
         load(chain(8)),
         expect![[r#"
-        error: files include each other at most 8 deep
+        error: files include each other at most 8 deep; include them from one file
          --> home/7.toml:1:13
           |
         1 | include = ["8.toml"]

@@ -122,15 +122,15 @@ async fn no_more_calls_of_a_class_run_at_once_than_its_width_says() {
 
 #[test]
 fn amounts_that_make_no_sense_are_refused() {
-    refused("timeout = 0", expect!["`timeout` has to be longer than that"]);
+    refused("timeout = 0", expect!["`timeout` has to be longer than that; write a longer time"]);
     refused(
         "timeout = \"31days\"",
         expect!["`31days` is not a time; write one such as `500ms`, `30s`, `2min` or `1h`"],
     );
-    refused("timeout = \"721h\"", expect!["a time is from 0 to 30 days"]);
-    refused("timeout = -1", expect!["a time is from 0 to 30 days"]);
-    refused("timeout = inf", expect!["a time is from 0 to 30 days"]);
-    refused("timeout = nan", expect!["a time is from 0 to 30 days"]);
+    refused("timeout = \"721h\"", expect!["a time is from 0 to 30 days; write another"]);
+    refused("timeout = -1", expect!["a time is from 0 to 30 days; write another"]);
+    refused("timeout = inf", expect!["a time is from 0 to 30 days; write another"]);
+    refused("timeout = nan", expect!["a time is from 0 to 30 days; write another"]);
     refused("timeout = true", expect!["`timeout` is a time: a number of seconds, or a text such as `30s`"]);
     refused(
         "output_bytes = \"64 kb\"",

@@ -311,7 +311,7 @@ impl Keys<'_> {
                 "time" => {
                     let time = value.as_str().and_then(time);
                     let reason =
-                        "has a `time` that is none; write it with its unit, such as `90s`, `10m` or `2h`";
+                        "has a `time` that is not one; write it with its unit, such as `90s`, `10m` or `2h`";
                     budget = budget.wall_time(time.ok_or_else(|| self.wrong("limits", reason))?);
                 }
                 "cost" => {
@@ -347,7 +347,7 @@ impl Keys<'_> {
                 count.map(Share::Last)
             }),
         };
-        share.ok_or_else(|| self.wrong("context", "is none that is known; write `fresh`, `last 5` or `all`"))
+        share.ok_or_else(|| self.wrong("context", "is not known; write `fresh`, `last 5` or `all`"))
     }
 
     fn output(&self) -> Result<Option<Schema>, AgentFileError> {

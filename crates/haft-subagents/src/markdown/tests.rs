@@ -323,13 +323,13 @@ fn values_of_another_type_are_refused_with_what_to_write() {
     check(
         "limits: { time: 10 }",
         expect![
-            "a.md:4: `limits` has a `time` that is none; write it with its unit, such as `90s`, `10m` or `2h`"
+            "a.md:4: `limits` has a `time` that is not one; write it with its unit, such as `90s`, `10m` or `2h`"
         ],
     );
     check(
         "limits: { time: 99999999999999999999h }",
         expect![
-            "a.md:4: `limits` has a `time` that is none; write it with its unit, such as `90s`, `10m` or `2h`"
+            "a.md:4: `limits` has a `time` that is not one; write it with its unit, such as `90s`, `10m` or `2h`"
         ],
     );
     check(
@@ -341,7 +341,7 @@ fn values_of_another_type_are_refused_with_what_to_write() {
     check(
         "limits: { cost: .inf }",
         expect![
-            "a.md:4: the front matter cannot be read: limits.cost: a number that is infinite or none is not read; put texts with special characters into quotes"
+            "a.md:4: the front matter cannot be read: limits.cost: a number that is infinite or not a number is not read; put texts with special characters into quotes"
         ],
     );
     check(
@@ -352,14 +352,8 @@ fn values_of_another_type_are_refused_with_what_to_write() {
 
 #[test]
 fn words_that_are_not_known_are_refused_with_those_that_are() {
-    check(
-        "context: last 0",
-        expect!["a.md:4: `context` is none that is known; write `fresh`, `last 5` or `all`"],
-    );
-    check(
-        "context: some",
-        expect!["a.md:4: `context` is none that is known; write `fresh`, `last 5` or `all`"],
-    );
+    check("context: last 0", expect!["a.md:4: `context` is not known; write `fresh`, `last 5` or `all`"]);
+    check("context: some", expect!["a.md:4: `context` is not known; write `fresh`, `last 5` or `all`"]);
     check("isolation: vm", expect!["a.md:4: `isolation` is `vm`; write `shared`, `worktree` or `copy`"]);
     check(
         "mode: bypassPermissions",

@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         let number = Number::from_f64(value);
-        self.value(number.ok_or_else(|| E::custom("a number that is infinite or none is not read"))?)
+        self.value(number.ok_or_else(|| E::custom("a number that is infinite or not a number is not read"))?)
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {

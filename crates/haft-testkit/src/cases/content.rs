@@ -27,7 +27,7 @@ impl Form {
     pub(super) fn decode(self, body: &str) -> Result<Vec<u8>, String> {
         if self.hex {
             if self.crlf || self.no_newline {
-                return Err("bytes in hexadecimal have no lines: leave out the other flags".to_owned());
+                return Err("bytes in hexadecimal have no lines; leave out the other flags".to_owned());
             }
             return from_hex(body);
         }

@@ -359,7 +359,7 @@ fn says_which_word_of_a_block_is_wrong() {
     );
     check_malformed(
         "# A\n```file a hex crlf\n00\n```\n",
-        &expect![["page.md:2: bytes in hexadecimal have no lines: leave out the other flags\n"]],
+        &expect![["page.md:2: bytes in hexadecimal have no lines; leave out the other flags\n"]],
     );
     check_malformed(
         "# A\n```file a no-newline\n```\n",

@@ -98,7 +98,7 @@ function detailOf(call) {
     parts.push(part('What it touches', make('ul.list', {}, ...items), accesses.join('\n')));
   } else if (accesses) parts.push(part('What it touches', make('p.quiet', {}, 'Nothing that it has to say.')));
   if (!call.left_out) parts.push(call.input ? part('Arguments', pre(call.input.text), call.input.text, cutNote(call.input)) : part('Arguments', make('p.quiet', {}, 'They are not kept.')));
-  if (call.repairs) parts.push(part('Mended in the arguments', make('ul.list', {}, ...call.repairs.map((repair) => make('li', {}, repair)))));
+  if (call.repairs) parts.push(part('Corrected in the arguments', make('ul.list', {}, ...call.repairs.map((repair) => make('li', {}, repair)))));
   if (call.diff) {
     const from = call.diff.from === 'changes' ? 'from the journal of changes' : '';
     parts.push(part('Diff', diff(call.diff.text), call.diff.text, [cutNote(call.diff), from].filter(Boolean).join('; ')));

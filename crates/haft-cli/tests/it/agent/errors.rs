@@ -112,7 +112,7 @@ fn what_is_wrong_with_where_a_model_is_asked_is_said_before_anything_is_asked() 
     check(
         &["--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1", " "],
         expect![[r#"
-        stderr: error: the prompt is empty; say what is to be done, as in `Mend the failing test.`
+        stderr: error: the prompt is empty; say what is to be done, as in `Fix the failing test.`
         exit 2
     "#]],
     );

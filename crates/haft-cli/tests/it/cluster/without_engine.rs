@@ -180,7 +180,7 @@ fn what_is_none_of_its_kind_is_said_by_its_name() {
         here,
         &["serve", "--executor", "local", "--restate", "http://127.0.0.1:1"],
         expect![[r#"
-            stderr: error: `--restate`, `--pool` and `--route` are for calls that an engine has made; say `--executor restate`, or leave them out
+            stderr: error: `--restate`, `--pool` and `--route` are for calls that an engine has made; give `--executor restate`, or leave them out
             exit 2
         "#]],
     );

@@ -48,7 +48,7 @@ fn what_is_set_is_shown_with_its_place() {
         expect![[r#"
         ok  $XDG_CONFIG_HOME/haft/haft.toml
         ok  haft.toml
-        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         stderr: note: haft.toml:1: the profile `full_access` is ignored, because the file is not trusted and what holds without it is `workspace_write`
         exit 0
     "#]],

@@ -50,7 +50,11 @@ struct EntryReader<'a> {
 impl EntryReader<'_> {
     fn read(mut self, name: &ServerName, value: &Node) -> Entry {
         let NodeValue::Table(members) = &value.value else {
-            self.refuse(&value.span, None, format!("a server is a table, and this is {}", value.kind()));
+            self.refuse(
+                &value.span,
+                None,
+                format!("a server is a table, and this is {}; write one", value.kind()),
+            );
             return self.ended(None, false);
         };
         let fields = self.fields(members);

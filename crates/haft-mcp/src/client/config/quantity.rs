@@ -17,7 +17,7 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     };
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) if !time.is_zero() && time <= LONGEST => Ok(time),
-        _ => Err("a time is more than nothing, and at most 24 hours".to_owned()),
+        _ => Err("a time is more than 0 and at most 24 hours; write another".to_owned()),
     }
 }
 

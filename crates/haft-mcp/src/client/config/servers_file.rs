@@ -157,7 +157,7 @@ impl Source<'_> {
         if self.text.len() <= MOST_BYTES {
             return Ok(());
         }
-        let message = "a file of servers has at most 1 MiB; is this another file?";
+        let message = "a file of servers has at most 1 MiB; see whether this is one";
         Err(ConfigError::new(vec![self.of_file(message)]))
     }
 

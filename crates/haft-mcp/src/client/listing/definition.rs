@@ -199,7 +199,7 @@ impl Skipped {
     }
 
     pub(super) fn panicked() -> Self {
-        Self::new(None, "reading it panicked")
+        Self::new(None, "reading it broke")
     }
 
     pub(super) fn notice(self, position: usize) -> ServerNotice {

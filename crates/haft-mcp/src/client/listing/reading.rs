@@ -24,7 +24,8 @@ pub(crate) async fn read_tools(session: &dyn Session, time: Duration) -> Result<
         let request = session.request(Request { method: "tools/list", params }, None);
         let late = |_| Fault::Broken(format!("it did not list its tools within {time:?}"));
         let result = timeout(time, request).await.map_err(late)??;
-        Page::of(result, "tools").ok_or_else(|| Fault::Broken("its list of tools is none".to_owned()))
+        Page::of(result, "tools")
+            .ok_or_else(|| Fault::Broken("what it gives as its tools is not a list".to_owned()))
     });
     let pages = pages.await?;
     let notice = |why| ServerNotice {

@@ -256,7 +256,7 @@ async fn all_pages_are_read_and_a_circle_is_left() {
     check(
         json!({ "": { "nextCursor": "2" } }),
         expect![[r#"
-        degraded: its tools could not be read: its list of tools is none
+        degraded: its tools could not be read: what it gives as its tools is not a list
     "#]],
     )
     .await;

@@ -93,7 +93,7 @@ impl<'a> SignedToken<'a> {
         // A token of another kind, though of the same issuer, is none to call with (RFC 8725, section 3.11).
         let kind = header.typ.as_deref().map(|kind| kind.strip_prefix("application/").unwrap_or(kind));
         if kind.is_some_and(|kind| !["jwt", "at+jwt"].iter().any(|known| kind.eq_ignore_ascii_case(known))) {
-            return Err("the token is none to call with");
+            return Err("the token is not one to call with");
         }
         Ok(Self {
             algorithm,

@@ -187,9 +187,9 @@ async fn addresses_that_cannot_be_asked_are_refused() {
         writeln!(said, "{error}").unwrap();
     }
     expect![[r#"
-        cannot use the address of the document: it is none; write one as `https://example.com/openapi.json`
-        cannot use the address of the document: it is none of HTTP
-        cannot use the address of the document: it holds a user or a password
+        cannot use the address of the document: it is not an address; write one as `https://example.com/openapi.json`
+        cannot use the address of the document: it is not an address of HTTP; write one as `https://example.com/openapi.json`
+        cannot use the address of the document: it holds a user or a password; take them out
         cannot read `http://127.0.0.1:9/a`
     "#]]
     .assert_eq(&said);

@@ -70,7 +70,7 @@ fn added(lines: &[&str], mut at: usize) -> Result<(String, usize), String> {
             None if line.trim().is_empty() => {}
             None => {
                 return Err(format!(
-                    "line {} of the patch is in a new file and does not start with `+`",
+                    "line {} of the patch is in a new file and does not start with `+`; start each of its lines so",
                     at + 1
                 ));
             }

@@ -141,7 +141,7 @@ fn says_what_is_wrong() {
         (
             "*** Begin Patch\n*** Add File: a\nx\n*** End Patch",
             expect![[r"
-            error: line 3 of the patch is in a new file and does not start with `+`
+            error: line 3 of the patch is in a new file and does not start with `+`; start each of its lines so
         "]],
         ),
         (
@@ -165,13 +165,13 @@ fn says_what_is_wrong() {
         (
             "--- a/x\n+++ b/x\n@@ nonsense\nwords\n",
             expect![[r"
-                error: the hunk at line 3 has no lines
+                error: the hunk at line 3 has no lines; give its lines, or leave it out
             "]],
         ),
         (
             "--- a/x\n+++ b/x\n@@ -1 +1 @@\n a\n",
             expect![[r"
-            error: the hunk at line 3 changes nothing
+            error: the hunk at line 3 changes nothing; leave it out
         "]],
         ),
         (
@@ -201,7 +201,7 @@ fn says_what_is_wrong() {
         (
             "diff --git a/x b/x\nold mode 100644\nnew mode 755\n",
             expect![[r"
-            error: the mode at line 3 is none of a file; write 100644 or 100755
+            error: the mode at line 3 is not that of a file; write 100644 or 100755
         "]],
         ),
         (

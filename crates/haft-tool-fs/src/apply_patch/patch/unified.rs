@@ -84,7 +84,7 @@ fn is_executable(mode: &str, number: usize) -> Result<bool, String> {
             Err(format!("line {number} is of a submodule, which is not made or changed here; use git for it"))
         }
         _ if mode.starts_with("100") && mode.len() == 6 => Ok(mode.ends_with("755")),
-        _ => Err(format!("the mode at line {number} is none of a file; write 100644 or 100755")),
+        _ => Err(format!("the mode at line {number} is not that of a file; write 100644 or 100755")),
     }
 }
 
@@ -107,7 +107,9 @@ impl Head {
         };
         let file = |path, kind| Ok(Some(FilePatch { line, path, kind, executable }));
         match (old, new) {
-            (None, None) => Err(format!("both paths at line {line} are /dev/null")),
+            (None, None) => Err(format!(
+                "both paths at line {line} are `/dev/null`; write the path of the file in one of them"
+            )),
             (None, Some(path)) => file(path, Kind::Add { content: content(&hunks, line)? }),
             (Some(_), Some(path)) if is_new => file(path, Kind::Add { content: content(&hunks, line)? }),
             (Some(path), None) => file(path, Kind::Delete { hunks }),
@@ -119,7 +121,9 @@ impl Head {
                     None => None,
                 };
                 if hunks.is_empty() && to.is_none() && executable.is_none() {
-                    return Err(format!("the file at line {line} has no hunk, and nothing else changes"));
+                    return Err(format!(
+                        "the file at line {line} has no hunk, and nothing else changes; give its hunks, or leave it out"
+                    ));
                 }
                 file(old, Kind::Update { hunks, to })
             }
@@ -133,7 +137,7 @@ fn content(hunks: &[Hunk], line: usize) -> Result<String, String> {
     for hunk in hunks {
         if !hunk.old().is_empty() {
             return Err(format!(
-                "the hunk at line {} is of a new file and has lines that are not added",
+                "the hunk at line {} is of a new file and has lines that are not added; start each line with `+`",
                 hunk.line
             ));
         }
@@ -146,7 +150,7 @@ fn content(hunks: &[Hunk], line: usize) -> Result<String, String> {
         }
     }
     if hunks.len() > 1 {
-        return Err(format!("the new file at line {line} has more than one hunk"));
+        return Err(format!("the new file at line {line} has more than one hunk; give all its lines in one"));
     }
     Ok(content)
 }
@@ -280,11 +284,11 @@ fn hunk(lines: &[&str], start: usize) -> Result<(Hunk, usize), String> {
         ));
     }
     if old == 0 && new == 0 {
-        return Err(format!("the hunk at line {number} has no lines"));
+        return Err(format!("the hunk at line {number} has no lines; give its lines, or leave it out"));
     }
     let touches = |line: &HunkLine| !matches!(line, HunkLine::Keep(_));
     if !hunk.lines.iter().any(touches) && hunk.unended.0 == hunk.unended.1 {
-        return Err(format!("the hunk at line {number} changes nothing"));
+        return Err(format!("the hunk at line {number} changes nothing; leave it out"));
     }
     Ok((hunk, next))
 }

@@ -111,9 +111,9 @@ impl EntryReader<'_> {
         }
         let variables = self.pairs(fields, "env", |name, value| {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err("it cannot name a variable");
+                return Err("it cannot name a variable; write letters, digits and `_`");
             }
-            if value.contains('\0') { Err("its value holds a NUL") } else { Ok(()) }
+            if value.contains('\0') { Err("its value holds a NUL; take it out") } else { Ok(()) }
         });
         let mut program = Program::new(command, arguments);
         program.variables = variables.into_iter().map(|(name, value)| (name, value.into())).collect();
@@ -127,13 +127,13 @@ impl EntryReader<'_> {
         let headers = self.pairs(fields, "headers", |name, value| {
             let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
             if name.is_empty() || !name.chars().all(is_token) {
-                return Err("it cannot name a header");
+                return Err("it cannot name a header; write letters, digits and `-`");
             }
             let is_fit = value.chars().all(|character| !character.is_control() || character == '\t');
             if is_fit {
                 Ok(())
             } else {
-                Err("its value holds a control character, such as the end of a line")
+                Err("its value holds a control character, such as the end of a line; take it out")
             }
         });
         let address = address?;

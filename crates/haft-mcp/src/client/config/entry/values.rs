@@ -64,7 +64,11 @@ impl EntryReader<'_> {
 
     pub(super) fn texts(&mut self, key: &Key, items: &[Node]) -> Option<Vec<String>> {
         if items.len() > MOST_ITEMS {
-            self.refuse(&key.span, Some(&key.text), format!("it has more than {MOST_ITEMS} texts"));
+            self.refuse(
+                &key.span,
+                Some(&key.text),
+                format!("it has more than {MOST_ITEMS} texts; write fewer"),
+            );
             return None;
         }
         let text = |(place, item)| {
@@ -92,7 +96,11 @@ impl EntryReader<'_> {
             return pairs;
         };
         if members.len() > MOST_ITEMS {
-            self.refuse(&key.span, Some(&key.text), format!("it has more than {MOST_ITEMS} texts"));
+            self.refuse(
+                &key.span,
+                Some(&key.text),
+                format!("it has more than {MOST_ITEMS} texts; write fewer"),
+            );
             return pairs;
         }
         let mut seen = BTreeSet::new();

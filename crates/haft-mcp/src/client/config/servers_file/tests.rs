@@ -140,8 +140,8 @@ fn a_server_with_an_error_takes_no_other_down() {
         &expect![[r#"
             good Stdio(Program { command: "good", arguments: 0 not shown, variables: [], directory: None })
             refused .mcp.json:3:44: server `unset`: `env.A`: the variable `MISSING` is not set; set it, or write a default as in `${MISSING:-…}`
-            refused .mcp.json:4:62: server `split`: `headers.A`: its value holds a control character, such as the end of a line
-            refused .mcp.json:4:81: server `split`: `headers.B C`: it cannot name a header
+            refused .mcp.json:4:62: server `split`: `headers.A`: its value holds a control character, such as the end of a line; take it out
+            refused .mcp.json:4:81: server `split`: `headers.B C`: it cannot name a header; write letters, digits and `-`
             refused .mcp.json:5:21: server `plain`: `url`: it is neither `https` nor on this machine; write `https`
             refused .mcp.json:6:11: server `both`: it has `command` and `url`; write `type`, or remove all but one
             refused .mcp.json:7:11: server `none`: nothing says how it is reached; write `command`, `url` or `unix`
@@ -149,7 +149,7 @@ fn a_server_with_an_error_takes_no_other_down() {
             refused .mcp.json:9:21: server `typo`: `type`: `htpp` is not a transport; write `http`
             refused .mcp.json:10:25: server `kinds`: `command`: it is a table; write a text
             refused .mcp.json:10:62: server `kinds`: `disabled`: it is a text; write `true` or `false`
-            refused .mcp.json:11:11: server `text`: a server is a table, and this is a text
+            refused .mcp.json:11:11: server `text`: a server is a table, and this is a text; write one
             refused .mcp.json:12:3: server `good `: another server of the file is called `good`, too; rename one of them
         "#]],
     );
@@ -215,7 +215,7 @@ fn says_where_a_file_is_not_of_its_language() {
     check(
         &format!("{{{}", " ".repeat(MOST_BYTES)),
         &expect![[r"
-        error .mcp.json: a file of servers has at most 1 MiB; is this another file?
+        error .mcp.json: a file of servers has at most 1 MiB; see whether this is one
     "]],
     );
     let servers: Vec<String> = (0..=MOST_SERVERS).map(|number| format!("\"s{number}\":{{}}")).collect();

@@ -127,7 +127,7 @@ fn refuses_what_is_no_token_to_call_with() {
         check(&token(json!({ "alg": "EdDSA", "typ": kind })), Ok("{}"));
     }
     for kind in ["logout+jwt", "dpop+jwt", ""] {
-        check(&token(json!({ "alg": "EdDSA", "typ": kind })), Err("the token is none to call with"));
+        check(&token(json!({ "alg": "EdDSA", "typ": kind })), Err("the token is not one to call with"));
     }
     let crit = token(json!({ "alg": "EdDSA", "crit": ["b64"], "b64": false }));
     check(&crit, Err("the token asks for what is not understood"));
