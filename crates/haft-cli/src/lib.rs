@@ -23,6 +23,7 @@ mod editor;
 mod exit;
 mod glyphs;
 mod grants;
+mod groundwork;
 mod ids;
 mod import;
 mod init;

@@ -271,11 +271,7 @@ impl<'a> PolicyLoader<'a> {
         in_force
     }
 
-    fn tested(
-        &self,
-        files: &[LayerFiles],
-        assembly: &Assembly<'_>,
-    ) -> Result<Tested, PolicyFileError> {
+    fn tested(&self, files: &[LayerFiles], assembly: &Assembly<'_>) -> Result<Tested, PolicyFileError> {
         let mut tested = Tested::default();
         for (_, tree, _) in files {
             tested.run(tree, assembly, self.tools)?;

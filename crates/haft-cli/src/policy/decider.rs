@@ -1,11 +1,12 @@
+use crate::config::Configuration;
 use crate::exit::UsageError;
-use crate::offered::NamedTools;
+use crate::offered::named_tool;
 use crate::policy_setup::PolicyInForce;
 use crate::schema::{DecisionShape, ExplanationShape};
 use anyhow::Result;
 use haft::{
     Access, Accesses, CallScope, Decision, DeclareError, Explanation, Mode, Policy, RuleError, RunId, Schema,
-    ToolName, ToolRegistry, ToolSpec, Workdir,
+    ToolName, ToolRegistry, ToolSpec,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,7 +20,7 @@ const SHELL: &str = "bash";
 
 /// Says what would be decided about calls, without running them.
 pub(super) struct Decider<'a> {
-    named: NamedTools<'a>,
+    configuration: &'a Configuration,
     tools: &'a ToolRegistry,
     policy: &'a Policy,
     mode: Mode,
@@ -59,7 +60,7 @@ pub(super) enum Input<'a> {
 impl<'a> Decider<'a> {
     /// Decides for an agent below those before it, or for none.
     pub(super) fn new(
-        workdir: &'a Workdir,
+        configuration: &'a Configuration,
         tools: &'a ToolRegistry,
         in_force: &'a PolicyInForce,
         agents: &[String],
@@ -73,7 +74,7 @@ impl<'a> Decider<'a> {
         let name: ToolName = "policy-explain".parse()?;
         let anonymous = ToolSpec::new(name, "Makes an access that is asked about.", Schema::empty());
         let (policy, mode) = (&in_force.loaded.policy, in_force.loaded.mode);
-        Ok(Self { named: NamedTools::new(workdir), tools, policy, mode, scope, anonymous })
+        Ok(Self { configuration, tools, policy, mode, scope, anonymous })
     }
 
     /// Decides about one line: a call if it is a JSON object with `tool` and `input`, and otherwise a shell command.
@@ -123,7 +124,7 @@ impl<'a> Decider<'a> {
     fn declared(&self, tool: &str, input: Value) -> (Decision, Vec<Explanation>, Option<String>) {
         let other = match self.tools.get(tool) {
             Some(_) => None,
-            None => self.named.tool(tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
+            None => named_tool(self.configuration, tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
         };
         match other.as_ref().unwrap_or(self.tools).declare(tool, input, &self.scope) {
             Ok(call) => {

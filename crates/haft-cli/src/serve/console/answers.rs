@@ -108,7 +108,8 @@ impl Live {
 
     /// Checks that a call can be made with these arguments, where its tools are at hand.
     fn check(&self, entry: &PendingEntry, pending: &PendingCall, input: &Value) -> Result<(), String> {
-        let tools = Task::kept(&entry.host).ok().and_then(|task| self.benches.tools_in(&task.workdir));
+        let tools =
+            Task::kept(&entry.host).ok().and_then(|task| self.benches.places().tools_in(&task.workdir));
         match tools.and_then(|tools| refusal(&tools, pending, input)) {
             Some(refusal) => Err(format!("the call cannot be made with these arguments: {refusal}")),
             None => Ok(()),
@@ -124,7 +125,7 @@ impl Live {
     }
 
     fn accept(&self, request: &AcceptRequest) -> Result<String, String> {
-        for servers in self.benches.servers() {
+        for servers in self.benches.places().servers() {
             if let Some(tool) = servers.accept(&request.server, &request.digest).map_err(broken)? {
                 return Ok(format!("accepted `{tool}`"));
             }
