@@ -88,7 +88,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
                 redactor: Redactor::new(),
                 token: token.clone(),
             };
-            let (mut agent_run, bench) = set_up(with, stands, &options).await?;
+            let (mut agent_run, bench) = Box::pin(set_up(with, stands, &options)).await?;
             agent_run.go_on_below().await?;
             if let (Some(prompt), What::Agent(settings)) = (prompt, &task.work) {
                 let budget = settings.budget_after(agent_run.state.spent());
@@ -143,7 +143,7 @@ pub(crate) async fn chat(name: &str, options: &AgentOptions) -> Result<Exit> {
     let stands = Stands { stored, lease, state: state_of_run };
     let opened = OpenedWorkdir::by(Configuration::beside(user, &workdir)?, workdir)?;
     let opening = Opening::new(task, headers, opened, given, Arc::clone(&state), Some(stands));
-    crate::chat::chat(opening, first).await
+    Box::pin(crate::chat::chat(opening, first)).await
 }
 
 /// Checks that a run can be gone on with, and whether a prompt is needed for that.

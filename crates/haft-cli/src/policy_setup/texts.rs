@@ -21,14 +21,12 @@ impl Texts {
     pub(super) fn read(&self, path: &Path) -> io::Result<(PathBuf, String)> {
         let canonical = LocalPolicySource.canonical(path)?;
         let mut texts = self.texts();
-        let text = match texts.get(&canonical) {
-            Some(text) => text.clone(),
-            None => {
-                let text = LocalPolicySource.read(path)?;
-                texts.insert(canonical.clone(), text.clone());
-                text
-            }
-        };
+        if let Some(text) = texts.get(&canonical) {
+            let text = text.clone();
+            return Ok((canonical, text));
+        }
+        let text = LocalPolicySource.read(path)?;
+        texts.insert(canonical.clone(), text.clone());
         Ok((canonical, text))
     }
 

@@ -74,12 +74,11 @@ impl Places {
             }
         }
         let start = lock(&self.start).take_if(|(started, _)| *started == directory);
-        let opened = match start {
-            Some((_, opened)) => opened?,
-            None => {
-                let workdir = opened_workdir::workdir(Some(directory))?;
-                OpenedWorkdir::by(self.configuration(&workdir)?, workdir)?
-            }
+        let opened = if let Some((_, opened)) = start {
+            opened?
+        } else {
+            let workdir = opened_workdir::workdir(Some(directory))?;
+            OpenedWorkdir::by(self.configuration(&workdir)?, workdir)?
         };
         let opened = opened.with_roots(settings.roots.clone())?;
         let place = Place::open(directory, opened, settings, (&self.changes, &self.redactor))?;
