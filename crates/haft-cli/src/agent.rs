@@ -50,9 +50,8 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
     }
     let is_chat = options.chat || options.prompt.is_empty();
     check_chat(&options, is_chat)?;
-    let OpenedWorkdir { workdir, roots, config } =
-        OpenedWorkdir::of(options.workdir.as_deref(), std::mem::take(&mut options.roots))?;
-    config.agent.fill(&mut options, &config.providers)?;
+    let opened = OpenedWorkdir::of(options.workdir.as_deref(), std::mem::take(&mut options.roots))?;
+    opened.settings.agent.clone().fill(&mut options, &opened.settings.providers)?;
     let headers = options.model.headers()?;
     let settings = AgentSettings::new(&options, &headers)?;
     let redactor = Redactor::new();
@@ -60,16 +59,16 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
     let prompt = (!options.prompt.is_empty()).then(|| read_prompts(&options.prompt)).transpose()?;
     let record = settings.record.clone().map(|path| Record::Anew { path, force: options.force });
     let work = What::Agent(Box::new(settings.clone()));
-    let mut task = Task::new(work, workdir.root_path(), &options.policy)?;
-    (task.approve_all, task.json, task.roots) = (options.yes, options.json, roots);
+    let mut task = Task::new(work, opened.workdir.root_path(), &options.policy)?;
+    (task.approve_all, task.json, task.roots) = (options.yes, options.json, opened.roots.clone());
     task.quota = options.quota;
     task.agents = options.agents.as_deref().map(absolute).transpose()?;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
-    let state = KeptState::find().await?;
+    let state = KeptState::of(&opened.configuration.user).await?;
     let prompt = match prompt {
         Some(prompt) if !is_chat => prompt,
         first => {
-            let opening = Opening::new(task, headers, workdir, options.workdir.clone(), state, None);
+            let opening = Opening::new(task, headers, opened, options.workdir.clone(), state, None);
             return Box::pin(chat(opening, first)).await;
         }
     };
@@ -79,7 +78,7 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
     let start = Instant::now();
     let with = SetUp {
         task: &task,
-        workdir,
+        opened,
         given: options.workdir.as_deref(),
         keeper: Arc::clone(&keeper),
         scope,
@@ -248,8 +247,7 @@ pub(crate) fn read_prompts(prompts: &[String]) -> Result<String> {
     if let [first, second] = prompts
         && (first == "-" || second != "-")
     {
-        let message =
-            "the prompt is one argument, with a `-` behind it for what is on standard input; put it into quotes";
+        let message = "the prompt is one argument, with a `-` behind it for what is on standard input; put it into quotes";
         return Err(UsageError(message.to_owned()).into());
     }
     let texts = prompts.iter().map(|prompt| read_prompt(prompt)).collect::<Result<Vec<_>>>()?;

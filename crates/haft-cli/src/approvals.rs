@@ -10,6 +10,7 @@ pub(crate) use kept_call::KeptCall;
 use crate::exit::{Exit, UsageError};
 use crate::mcp::offered::Wanted;
 use crate::offered::{WantedTools, offer};
+use crate::opened_workdir::OpenedWorkdir;
 use crate::outcome::access_line;
 use crate::paint::{BAD, NAME, QUIET};
 use crate::printed::print_json;
@@ -101,13 +102,14 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 }
             };
             if let Ok(task) = Task::kept(&entry.host) {
-                let workdir = task.open_workdir(&entry.top.parse()?)?;
-                let tools = own_tools::registry_of_runs(&workdir)?;
+                let opened = OpenedWorkdir::alone(task.open_workdir(&entry.top.parse()?)?)?;
+                let catalogue = opened.configuration.catalogue()?;
+                let tools = own_tools::registry_of_runs(&opened.workdir, &catalogue)?;
                 let wanted = Wanted::Of(&pending.call.name);
                 let wanted = WantedTools::new(wanted, task.no_mcp, task.no_openapi);
-                let (tools, servers) = offer(&workdir, tools, wanted).await?;
+                let (tools, servers) = offer(&opened, tools, wanted).await?;
                 servers.stop().await;
-                let limits = task.limits(&workdir, &tools);
+                let limits = task.limits(&opened.configuration, &opened.workdir, &tools);
                 if let Some(refusal) = editor::refusal(&tools, &limits, pending, &input) {
                     editor::print_refusal(&refusal);
                     let message =

@@ -1,21 +1,18 @@
 use crate::arguments::CallOptions;
 use crate::attend::see_through;
 use crate::bench::Bench;
-use crate::changes::journalled;
 use crate::exit::{Exit, UsageError};
+use crate::groundwork::Groundwork;
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
-use crate::offered::offer;
 use crate::opened_workdir::OpenedWorkdir;
-use crate::policy_setup::PolicySetup;
 use crate::task::{Task, What};
 use crate::telemetry::Telling;
-use crate::user_directories::UserDirectories;
 use crate::work::{OneCall, Work};
-use crate::{bench, known_secrets, outcome, own_tools, sandbox, telemetry};
+use crate::{bench, known_secrets, outcome, telemetry};
 use anyhow::{Context as _, Result, bail};
-use haft::{Batch, CallOutcome, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
+use haft::{Batch, CallOutcome, LocalExecutor, ToolCall, ToolExecutor as _};
 use serde_json::Value;
 use std::io::Read as _;
 use std::path::Path;
@@ -24,15 +21,16 @@ use std::sync::Arc;
 /// Calls one tool.
 pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let input = read_input(&options.input)?;
-    let OpenedWorkdir { workdir, roots, .. } = OpenedWorkdir::of(options.workdir.as_deref(), options.roots)?;
-    let mut task =
-        Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
-    (task.approve_all, task.json, task.roots) = (options.yes, options.json, roots);
+    let opened = OpenedWorkdir::of(options.workdir.as_deref(), options.roots)?;
+    let what = What::Call { tool: options.name.clone() };
+    let mut task = Task::new(what, opened.workdir.root_path(), &options.policy)?;
+    (task.approve_all, task.json, task.roots) = (options.yes, options.json, opened.roots.clone());
     task.quota = options.quota;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
     let scope = bench::scope()?;
-    let keeper = Keeper::new(KeptState::find().await?, scope.run().clone(), &task)?;
-    let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state).await?;
+    let state = KeptState::of(&opened.configuration.user).await?;
+    let keeper = Keeper::new(state, scope.run().clone(), &task)?;
+    let (executor, bench) = set_up(&task, &opened, options.workdir.as_deref(), &keeper.state).await?;
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, options.name, input);
     let batch = Batch::new(scope.clone(), vec![call]).cancelled_by(token.clone());
@@ -46,24 +44,18 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
 /// Gathers what a call is made with.
 pub(crate) async fn set_up(
     task: &Task,
-    workdir: Workdir,
+    opened: &OpenedWorkdir,
     given: Option<&Path>,
     state: &Arc<KeptState>,
 ) -> Result<(LocalExecutor, Bench)> {
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     state.existing()?;
-    telemetry::begin(&workdir, Telling::AtEnd);
-    let user = UserDirectories::from_environment();
-    let workdir = journalled(workdir, &user, task.quota)?;
+    telemetry::begin(&opened.settings, Telling::AtEnd);
     let options = task.policy()?;
-    let sandbox = sandbox::mode(&workdir, given, &options, &user);
-    let tools = own_tools::registry_in(&workdir, sandbox, |bash| bash)?;
-    let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
-    let policy = PolicySetup::new(&workdir, given, &tools).in_force(&options)?;
-    policy.check_sandbox(sandbox)?;
-    policy.print_notes();
-    let bench = Bench { workdir, tools, policy, sandbox, state: Arc::clone(state), servers };
-    let redactor = known_secrets::redactor(&bench.workdir);
+    let ground = Groundwork::lay(opened, given, &options, task.quota, |bash| bash)?;
+    let (tools, servers) = ground.offer(ground.own.clone(), task.wanted()).await?;
+    let bench = ground.bench(tools, servers, state)?;
+    let redactor = known_secrets::redactor(&opened.configuration, &opened.settings);
     let executor = bench.executor(task.approve_all)?.redactor(redactor).build();
     Ok((executor, bench))
 }

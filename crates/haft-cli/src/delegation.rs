@@ -1,23 +1,22 @@
 //! Agents that a run can delegate to.
 
 use crate::changes::{ChangeQuota, journalled};
-use crate::config::{Settings, narrowed};
+use crate::config::narrowed;
 use crate::exit::{UsageError, note};
+use crate::groundwork::Groundwork;
 use crate::kept_state::KeptState;
-use crate::own_tools;
 use crate::paint::ASKS;
 use crate::timeline::visible;
-use crate::user_directories::UserDirectories;
+use crate::{own_tools, sandbox};
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::fs::ApplyPatch;
-use haft::policy::SandboxMode;
 use haft::shell::Jobs;
 use haft::subagents::{
     AgentDirectory, AgentFile, AgentFiles, ApplyChanges, ChildRecord, ChildStore, FileNote, KeptChanges,
     MemoryChildren, ShowChanges, Supervisor, Worktrees,
 };
-use haft::{CollisionPolicy, Events, RunId, StoreError, ToolRegistry, Workdir};
+use haft::{CollisionPolicy, Events, RunId, StoreError, ToolRegistry};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -77,27 +76,20 @@ fn check(agents: &[AgentFile], tools: &ToolRegistry) -> Result<()> {
 /// Says where runs of agents and what they change are kept.
 pub(crate) struct Kept<'a> {
     pub(crate) state: &'a Arc<KeptState>,
-    pub(crate) directories: &'a UserDirectories,
     pub(crate) quota: ChangeQuota,
-}
-
-/// Says how commands of runs below run.
-pub(crate) struct Below<'a> {
-    pub(crate) jobs: &'a Jobs,
-    pub(crate) sandbox: SandboxMode,
 }
 
 /// Makes the one who starts the runs of agents, and adds the tools by which they are delegated to.
 pub(crate) fn supervise(
     agents: &[AgentFile],
-    workdir: &Workdir,
+    ground: &Groundwork<'_>,
     tools: &ToolRegistry,
-    Kept { state, directories, quota }: Kept<'_>,
+    Kept { state, quota }: Kept<'_>,
     events: &Events,
-    Below { jobs, sandbox }: Below<'_>,
+    jobs: &Jobs,
 ) -> Result<(ToolRegistry, Supervisor)> {
-    let config = Settings::read(workdir)?;
-    let below = config.select.clone();
+    let (workdir, directories, sandbox) = (&ground.workdir, ground.user(), ground.sandbox);
+    let select = &ground.settings().select;
     let mut builder = Supervisor::builder()
         .agents(agents.iter().map(|agent| agent.spec.clone()))
         .store(Arc::new(KeptChildren { state: Arc::clone(state), memory: MemoryChildren::new() }))
@@ -107,13 +99,15 @@ pub(crate) fn supervise(
         let changes = KeptChanges::new(changes);
         let kept = changes.clone();
         let (user, jobs) = (directories.clone(), jobs.clone());
+        let (catalogue, below) = (ground.catalogue_elsewhere()?, select.clone());
         let places = Worktrees::new(workdir.clone(), places, move |place| {
             // What a killed process has left half done in a place is taken back before the run goes on there.
             let place = journalled(place.clone(), &user, quota).unwrap_or_else(|error| {
                 note(error.as_ref());
                 place.clone()
             });
-            let tools = own_tools::registry_in(&place, sandbox, |bash| bash.jobs(&jobs)).and_then(|tools| {
+            let tools = sandbox::of(sandbox).and_then(|confined| {
+                let tools = own_tools::registry_in(&place, confined, &catalogue, |bash| bash.jobs(&jobs))?;
                 // What a run applies that works there comes there.
                 Ok(tools.with(ApplyChanges::new(ApplyPatch::new(place.clone()), kept.clone()))?)
             });
@@ -133,7 +127,7 @@ pub(crate) fn supervise(
         .merge(&supervisor.tools()?, CollisionPolicy::Refuse)
         .and_then(|tools| tools.merge(&added, CollisionPolicy::Refuse));
     let tools = merged.context("cannot add the tools by which agents are delegated to")?;
-    let tools = narrowed(tools, &config.select);
+    let tools = narrowed(tools, select);
     check(agents, &tools)?;
     Ok((tools, supervisor))
 }

@@ -1,7 +1,7 @@
 //! `haft doctor`: looks whether what haft needs here is there and works, and says what to do where it is not.
 //!
 //! It changes nothing, each look stands alone and has its time, and what one of them meets does not keep the others from
-//! being told.
+//! being told. So each reads of the configuration what it needs.
 
 mod configuration;
 mod documents;

@@ -13,7 +13,7 @@ mod sources;
 
 pub(crate) use print::Imported;
 
-use crate::config::{Checked, Settings};
+use crate::config::{Checked, Configuration, Settings};
 use crate::exit::{Exit, UsageError};
 use crate::opened_workdir;
 use crate::printed::print_json;
@@ -142,9 +142,10 @@ impl Target {
     fn write(&self, after: &str, workdir: &Workdir, is_users: bool) -> Result<()> {
         // What has to be set or made yet, such as a variable, is no fault of what is written.
         let faults = || -> Result<Vec<String>> {
-            let checked = Checked::of(workdir)?;
+            let configuration = Configuration::read(workdir)?;
+            let tables = Settings::of(&configuration).err().map(|error| format!("{error:#}"));
+            let checked = Checked::by(configuration, workdir)?;
             let policy = checked.policy_problems().iter().map(|problem| problem.message().to_owned());
-            let tables = Settings::read(workdir).err().map(|error| format!("{error:#}"));
             Ok(policy.chain(tables).collect())
         };
         let was_well = faults().is_ok_and(|faults| faults.is_empty());

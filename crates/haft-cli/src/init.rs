@@ -4,11 +4,12 @@ mod javascript;
 mod project;
 mod written;
 
+use crate::config::Configuration;
 use crate::exit::{Exit, UsageError};
 use crate::opened_workdir;
 use crate::own_tools;
 use crate::paint::{GOOD, NAME};
-use crate::policy_setup::PolicySetup;
+use crate::policy_setup::{PolicySetup, TrustStore, WorkspaceFile};
 use crate::printed::print_json;
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
@@ -142,15 +143,18 @@ impl InitReport {
 
 /// Trusts what was just written, and tells whether it is; it holds as far as it takes away where that cannot be remembered.
 fn trust(workdir: &Workdir, text: &str) -> bool {
-    let trusted = own_tools::registry_of_runs(workdir).and_then(|tools| {
-        let setup = PolicySetup::new(workdir, Some(workdir.root_path()), &tools);
-        let file = setup.look_at_workspace()?.context("the file is gone")?;
+    let trusted = Configuration::read(workdir).and_then(|configuration| {
+        let catalogue = configuration.catalogue()?;
+        let tools = own_tools::registry_of_runs(workdir, &catalogue)?;
+        let (root, user) = (workdir.root_path(), &configuration.user.directories);
+        let file = WorkspaceFile::look(workdir, root, user, &configuration.texts)?;
+        let file = file.context("the file is gone")?;
         anyhow::ensure!(
             file.text().as_deref() == Some(text),
             "somebody has changed the file since it was written"
         );
-        setup.as_trusted(&file)?;
-        setup.trust_store()?.trust(&file)
+        PolicySetup::new(&configuration, workdir, Some(root)).as_trusted(&file, &tools, &catalogue)?;
+        TrustStore::of(user)?.trust(&file)
     });
     let Err(error) = trusted else { return true };
     crate::exit::note(

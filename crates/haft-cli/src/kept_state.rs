@@ -1,7 +1,7 @@
+use crate::config::UserConfig;
 use crate::exit::{self, UsageError};
 use crate::policy_setup::is_there;
 use crate::shared_store::{self, Database};
-use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::store::{
@@ -66,14 +66,19 @@ pub(crate) struct KeptState {
 }
 
 impl KeptState {
+    /// As [`KeptState::of`], for a command that needs nothing else of what is configured.
+    pub(crate) async fn find() -> Result<Arc<Self>> {
+        Self::of(&UserConfig::read()?).await
+    }
+
     /// Connects to the database that the user's `haft.toml` names, or finds the file where the environment says that it is.
     ///
     /// # Errors
     ///
     /// When the database cannot be used, and when no file is named that can be.
-    pub(crate) async fn find() -> Result<Arc<Self>> {
-        let path = UserDirectories::from_environment().state_file()?.map(Path::to_owned);
-        let store = match Database::of_user()? {
+    pub(crate) async fn of(user: &UserConfig) -> Result<Arc<Self>> {
+        let path = user.directories.state_file()?.map(Path::to_owned);
+        let store = match Database::of_user(user.file.as_ref())? {
             Some(database) => shared_store::connect(&database).await?.into(),
             None => OnceLock::new(),
         };

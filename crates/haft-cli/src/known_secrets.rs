@@ -1,29 +1,36 @@
 //! The secrets that are configured for what haft talks to: nothing may show them.
 
-use crate::config::Settings;
+use crate::config::{Configuration, Settings};
 use crate::looks_secret::{looks_secret, names_secret, without_scheme};
-use crate::{mcp, openapi};
 use haft::{Redactor, Workdir};
 
 /// The fewest bytes of a secret that is one by its name alone: what is shorter is as likely a word of ordinary text.
 const LEAST_BYTES: usize = 6;
 
 /// Makes the redactor of what is configured in a directory: secrets of providers, MCP servers and OpenAPI documents.
-pub(crate) fn redactor(workdir: &Workdir) -> Redactor {
+pub(crate) fn redactor(configuration: &Configuration, settings: &Settings) -> Redactor {
     let redactor = Redactor::new();
-    register(workdir, &redactor);
+    register(configuration, settings, &redactor);
     redactor
 }
 
-/// Registers the secrets of what is configured in a directory. Of files that cannot be read, somebody else says so; one that is
-/// too short to be told from other text is left.
-pub(crate) fn register(workdir: &Workdir, redactor: &Redactor) {
-    let mut secrets = Vec::new();
-    if let Ok(settings) = Settings::read(workdir) {
-        secrets.extend(settings.secrets());
+/// Registers the secrets of what is configured in a directory.
+pub(crate) fn register(configuration: &Configuration, settings: &Settings, redactor: &Redactor) {
+    add(settings.secrets(), redactor);
+    add(configuration.secrets(), redactor);
+}
+
+/// As [`register`], for a directory of which nothing else is needed. Of files that cannot be read, somebody else says so.
+pub(crate) fn register_of(workdir: &Workdir, redactor: &Redactor) {
+    let Ok(configuration) = Configuration::read(workdir) else { return };
+    if let Ok(settings) = Settings::of(&configuration) {
+        add(settings.secrets(), redactor);
     }
-    secrets.extend(mcp::secrets(workdir).unwrap_or_default());
-    secrets.extend(openapi::secrets(workdir).unwrap_or_default());
+    add(configuration.secrets(), redactor);
+}
+
+/// One that is too short to be told from other text is left.
+fn add(secrets: Vec<String>, redactor: &Redactor) {
     for secret in secrets {
         let _ = redactor.add(&secret);
     }

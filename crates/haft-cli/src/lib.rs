@@ -23,6 +23,7 @@ mod editor;
 mod exit;
 mod glyphs;
 mod grants;
+mod groundwork;
 mod ids;
 mod import;
 mod init;
@@ -102,7 +103,7 @@ pub fn main() -> ExitCode {
         match arguments.command {
             Command::Tools(options) => tools::tools(&options).await,
             Command::Call(options) => call::call(options).await,
-            Command::Run(options) => run::run(options).await,
+            Command::Run(options) => Box::pin(run::run(options)).await,
             Command::Agent(options) => Box::pin(agent::agent(*options)).await,
             Command::Serve(options) => serve::serve(*options).await,
             Command::Worker(options) => Box::pin(worker::worker(*options)).await,

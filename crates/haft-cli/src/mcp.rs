@@ -12,7 +12,7 @@ mod login;
 mod logout;
 mod logs;
 mod looked_at;
-pub(crate) mod named;
+mod named;
 pub(crate) mod offered;
 mod reject;
 mod secrets;
@@ -25,11 +25,11 @@ mod waiting;
 pub(crate) mod watched;
 mod way;
 
+pub(crate) use files::McpFiles;
 pub(crate) use list::ListedServers;
 pub(crate) use logs::ServerLog;
 pub(crate) use looked_at::{LookedAt, Servers};
 pub(crate) use reject::RejectedTool;
-pub(crate) use secrets::secrets;
 pub(crate) use status::ServerReport;
 pub(crate) use waiting::WaitingTool;
 pub(crate) use way::{Lack, Way};
@@ -37,7 +37,6 @@ pub(crate) use way::{Lack, Way};
 use crate::exit::Exit;
 use anyhow::Result;
 use arguments::McpCommand;
-use haft::Workdir;
 
 /// Does what one of the subcommands says.
 pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
@@ -58,7 +57,7 @@ pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
 }
 
 /// Lists what is wrong in what the files in force say of servers, and what of them is not used.
-pub(crate) fn problems(workdir: &Workdir) -> Result<(Vec<String>, Vec<String>)> {
-    let files = files::McpFiles::read(workdir)?;
-    Ok((files.notes, files.replaced))
+pub(crate) fn problems(servers: Result<McpFiles>) -> Result<(Vec<String>, Vec<String>)> {
+    let McpFiles { notes, replaced, .. } = servers?;
+    Ok((notes, replaced))
 }

@@ -8,13 +8,14 @@ mod credential;
 mod documents;
 mod list;
 mod looked_at;
-pub(crate) mod named;
+mod named;
 pub(crate) mod offered;
 mod open;
 mod report;
 mod settings;
 mod source;
 
+pub(crate) use documents::OpenApiDocuments;
 pub(crate) use list::ListedDocuments;
 pub(crate) use looked_at::Documents;
 pub(crate) use report::CheckedDocument;
@@ -22,7 +23,6 @@ pub(crate) use report::CheckedDocument;
 use crate::exit::Exit;
 use anyhow::Result;
 use arguments::OpenApiCommand;
-use haft::Workdir;
 use schemars::{Schema, SchemaGenerator};
 
 /// Does what one of the subcommands says.
@@ -34,19 +34,10 @@ pub(crate) async fn openapi(command: OpenApiCommand) -> Result<Exit> {
     }
 }
 
-/// Gathers the secrets that the operations of the documents are called with that are configured.
-pub(crate) fn secrets(workdir: &Workdir) -> Result<Vec<String>> {
-    Ok(documents::OpenApiDocuments::read(workdir)?
-        .documents
-        .iter()
-        .flat_map(open::Configured::secrets)
-        .collect())
-}
-
 /// Lists what is wrong in what the files in force say of documents, and what of them is not used.
-pub(crate) fn problems(workdir: &Workdir) -> Result<(Vec<String>, Vec<String>)> {
-    let documents = documents::OpenApiDocuments::read(workdir)?;
-    Ok((documents.notes, documents.replaced))
+pub(crate) fn problems(documents: Result<OpenApiDocuments>) -> Result<(Vec<String>, Vec<String>)> {
+    let OpenApiDocuments { notes, replaced, .. } = documents?;
+    Ok((notes, replaced))
 }
 
 /// Gives the JSON Schema of a table `[openapi.NAME]`.

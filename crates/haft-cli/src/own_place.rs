@@ -1,5 +1,6 @@
 //! Places of their own that agents work in.
 
+use crate::config::Configuration;
 use crate::own_tools;
 use crate::user_directories::UserDirectories;
 use haft::subagents::Worktrees;
@@ -19,6 +20,8 @@ pub(crate) fn of(pending: &PendingCall) -> Option<PathBuf> {
 
 /// Gathers the tools that work in the place of a call's run, where it has one and its call is of one of them.
 pub(crate) fn tools(pending: &PendingCall) -> Option<ToolRegistry> {
-    let tools = own_tools::registry(&Workdir::open(of(pending)?).ok()?).ok()?;
+    let workdir = Workdir::open(of(pending)?).ok()?;
+    let catalogue = Configuration::read(&workdir).ok()?.catalogue().ok()?;
+    let tools = own_tools::registry(&workdir, &catalogue).ok()?;
     tools.get(&pending.call.name).is_some().then_some(tools)
 }

@@ -1,41 +1,34 @@
 //! The tools that this command brings itself.
 
-use crate::config::catalogue;
-use crate::sandbox;
 use crate::scripts::Scripts;
 use anyhow::Result;
 use haft::agent::{ask_user, update_plan};
 use haft::http::AddressPolicy;
-use haft::policy::SandboxMode;
 use haft::search::Outline;
-use haft::shell::{Bash, Catalogue, Environment, Jobs};
+use haft::shell::{Bash, Catalogue, Environment, ShellSandbox};
 use haft::web::WebFetch;
-use haft::{OutputStore, ReadOutput, Redactor, ToolRegistry, Workdir};
+use haft::{ReadOutput, Redactor, ToolRegistry, Workdir};
 use std::sync::Arc;
 
 /// Gathers the tools that the command offers, for whoever reads rules about them or calls another.
-pub(crate) fn registry(workdir: &Workdir) -> Result<ToolRegistry> {
-    registry_in(workdir, SandboxMode::Off, |bash| bash)
+pub(crate) fn registry(workdir: &Workdir, catalogue: &Catalogue) -> Result<ToolRegistry> {
+    registry_in(workdir, None, catalogue, |bash| bash)
 }
 
-/// Gathers the tools that the command offers, with commands confined as far as is said.
+/// Gathers the tools that the command offers, with commands confined where there is a sandbox for them.
 ///
 /// How `bash` is configured besides is said by whoever knows what becomes of its scripts.
 pub(crate) fn registry_in(
     workdir: &Workdir,
-    sandbox: SandboxMode,
+    sandbox: Option<ShellSandbox>,
+    catalogue: &Catalogue,
     configured: impl FnOnce(Bash) -> Bash,
 ) -> Result<ToolRegistry> {
-    let bash = match sandbox::of(sandbox)? {
+    let bash = match sandbox {
         Some(sandbox) => haft::bash_in_sandbox(workdir, &environment(), sandbox),
         None => Bash::new(workdir.clone(), environment()),
     };
-    registry_by(workdir, configured(bash.catalogue(catalogue(workdir)?)))
-}
-
-/// Gathers the tools that the command offers, with `bash` as it was configured.
-fn registry_by(workdir: &Workdir, bash: Bash) -> Result<ToolRegistry> {
-    let tools = haft::default_tools_and(workdir, bash)?;
+    let tools = haft::default_tools_and(workdir, configured(bash.catalogue(catalogue.clone())))?;
     with_web(&tools.with(Outline::new(workdir.clone()))?)
 }
 
@@ -51,34 +44,17 @@ pub(crate) fn environment() -> Environment {
     Environment::from_vars(variables)
 }
 
-/// Gathers the tools that a run has: those that the command offers, the one that reads what was cut, and those by which a
+/// Adds the tools that a run has beside those that the command offers: the one that reads what was cut, and those by which a
 /// model works with its jobs and turns to people.
-pub(crate) fn registry_of_run(
-    workdir: &Workdir,
-    scripts: &Scripts,
-    sandbox: SandboxMode,
-) -> Result<ToolRegistry> {
-    let Scripts { jobs, outputs, .. } = scripts;
-    with_those_of_runs(registry_in(workdir, sandbox, |bash| bash.jobs(jobs))?, jobs, outputs)
-}
-
-fn with_those_of_runs(
-    tools: ToolRegistry,
-    jobs: &Jobs,
-    outputs: &Arc<dyn OutputStore>,
-) -> Result<ToolRegistry> {
-    let tools = jobs.tools().into_iter().try_fold(tools, |tools, tool| tools.with(tool))?;
-    Ok(tools.with(ReadOutput::new(Arc::clone(outputs)))?.with(ask_user())?.with(update_plan())?)
+pub(crate) fn with_those_of_runs(tools: ToolRegistry, scripts: &Scripts) -> Result<ToolRegistry> {
+    let tools = scripts.jobs.tools().into_iter().try_fold(tools, |tools, tool| tools.with(tool))?;
+    let outputs = Arc::clone(&scripts.outputs);
+    Ok(tools.with(ReadOutput::new(outputs))?.with(ask_user())?.with(update_plan())?)
 }
 
 /// Gathers the tools that runs have, for whoever reads rules about them.
-pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
-    registry_of_run(workdir, &Scripts::new(&Redactor::new())?, SandboxMode::Off)
-}
-
-/// Gathers the tools that runs would have by another catalogue of commands.
-pub(crate) fn registry_of_runs_by(workdir: &Workdir, catalogue: Catalogue) -> Result<ToolRegistry> {
-    let Scripts { jobs, outputs, .. } = &Scripts::new(&Redactor::new())?;
-    let bash = Bash::new(workdir.clone(), environment()).catalogue(catalogue).jobs(jobs);
-    with_those_of_runs(registry_by(workdir, bash)?, jobs, outputs)
+pub(crate) fn registry_of_runs(workdir: &Workdir, catalogue: &Catalogue) -> Result<ToolRegistry> {
+    let scripts = Scripts::new(&Redactor::new())?;
+    let tools = registry_in(workdir, None, catalogue, |bash| bash.jobs(&scripts.jobs))?;
+    with_those_of_runs(tools, &scripts)
 }

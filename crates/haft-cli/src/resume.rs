@@ -6,11 +6,13 @@ use crate::attend::see_through;
 use crate::bench::Bench;
 use crate::chat::{Opening, Stands};
 use crate::conclude::conclude;
+use crate::config::{Configuration, UserConfig};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::{KeptState, KeptStore, why};
 use crate::left_behind::{drop_with, runs_below};
+use crate::opened_workdir::OpenedWorkdir;
 use crate::paint::{BAD, NAME, QUIET};
 use crate::printed::{print_json, print_json_line};
 use crate::run::{Source, read_session};
@@ -35,7 +37,8 @@ use std::time::Instant;
 
 /// Goes on with a run that waits, or lists those that do.
 pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
-    let state = KeptState::find().await?;
+    let user = UserConfig::read()?;
+    let state = KeptState::of(&user).await?;
     let Some(store) = state.existing()? else {
         return match &options.run {
             Some(run) => Err(unknown(run)),
@@ -70,19 +73,22 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     let keeper = Keeper::of(Arc::clone(&state), stored, &task, lease);
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
-    let with = SetUp {
-        task: &task,
-        workdir: workdir.clone(),
-        given: Some(&task.workdir),
-        keeper: Arc::clone(&keeper),
-        scope: scope.clone(),
-        redactor: Redactor::new(),
-        token: token.clone(),
-    };
+    let given = Some(task.workdir.as_path());
+    // The directories beside it are those that it began with.
+    let open = || OpenedWorkdir::by(Configuration::beside(user, &workdir)?, workdir);
     match &task.work {
         What::Session { .. } | What::Agent(_) => {
             let stands = RunState::restore(kept, log).with_context(unreadable)?;
-            let (mut agent_run, bench) = set_up(with, stands, &options).await?;
+            let with = SetUp {
+                task: &task,
+                opened: open()?,
+                given,
+                keeper: Arc::clone(&keeper),
+                scope,
+                redactor: Redactor::new(),
+                token: token.clone(),
+            };
+            let (mut agent_run, bench) = Box::pin(set_up(with, stands, &options)).await?;
             agent_run.go_on_below().await?;
             if let (Some(prompt), What::Agent(settings)) = (prompt, &task.work) {
                 let budget = settings.budget_after(agent_run.state.spent());
@@ -102,7 +108,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         What::Serve { .. } => Err(repeats(run.as_str())),
         What::Call { .. } => {
             let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
-            let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state).await?;
+            let (executor, bench) = call::set_up(&task, &open()?, given, &state).await?;
             let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
             see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
             call::conclude(&work, &keeper, &task)
@@ -112,7 +118,8 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
 
 /// Talks on in a run of an agent.
 pub(crate) async fn chat(name: &str, options: &AgentOptions) -> Result<Exit> {
-    let state = KeptState::find().await?;
+    let user = UserConfig::read()?;
+    let state = KeptState::of(&user).await?;
     let Some(store) = state.existing()? else { return Err(unknown(name)) };
     let run = find(store, name).await?;
     let lease = store.take(&run).await?;
@@ -134,8 +141,9 @@ pub(crate) async fn chat(name: &str, options: &AgentOptions) -> Result<Exit> {
     let first = (!options.prompt.is_empty()).then(|| agent::read_prompts(&options.prompt)).transpose()?;
     let given = Some(task.workdir.clone());
     let stands = Stands { stored, lease, state: state_of_run };
-    let opening = Opening::new(task, headers, workdir, given, Arc::clone(&state), Some(stands));
-    crate::chat::chat(opening, first).await
+    let opened = OpenedWorkdir::by(Configuration::beside(user, &workdir)?, workdir)?;
+    let opening = Opening::new(task, headers, opened, given, Arc::clone(&state), Some(stands));
+    Box::pin(crate::chat::chat(opening, first)).await
 }
 
 /// Checks that a run can be gone on with, and whether a prompt is needed for that.

@@ -29,17 +29,16 @@ const DEFAULT_PROMPT: &str = "Go on with the recorded session.";
 pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let source = Source::locate(&options.session)?;
     let mut place = Place::choose(&options, &source)?;
-    // On a scratch copy nothing is reached but the copy.
-    let (workdir, roots) = if place.is_scratch() {
-        (opened_workdir::workdir(place.path())?, Vec::new())
+    let opened = if place.is_scratch() {
+        // On a scratch copy nothing is reached but the copy.
+        OpenedWorkdir::alone(opened_workdir::workdir(place.path())?)?
     } else {
-        let opened = OpenedWorkdir::of(place.path(), options.roots.clone())?;
-        (opened.workdir, opened.roots)
+        OpenedWorkdir::of(place.path(), options.roots.clone())?
     };
     let decides = options.ask || options.policy.are_given();
     let what = What::Session { session: absolute(&options.session)?, keep: options.keep };
-    let mut task = Task::new(what, workdir.root_path(), &options.policy)?;
-    (task.scratch, task.roots) = (place.is_scratch(), roots);
+    let mut task = Task::new(what, opened.workdir.root_path(), &options.policy)?;
+    (task.scratch, task.roots) = (place.is_scratch(), opened.roots.clone());
     task.approve_all = options.yes || (place.is_scratch() && !decides);
     task.json = options.json;
     task.agents = source.agents.as_deref().map(absolute).transpose()?;
@@ -51,7 +50,8 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
     let scope = bench::scope()?;
-    let keeper = Keeper::new(KeptState::find().await?, scope.run().clone(), &task)?;
+    let state = KeptState::of(&opened.configuration.user).await?;
+    let keeper = Keeper::new(state, scope.run().clone(), &task)?;
     if !options.json {
         let approved = if task.approve_all { "; its calls are approved" } else { "" };
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
@@ -61,7 +61,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let start = Instant::now();
     let with = SetUp {
         task: &task,
-        workdir,
+        opened,
         given: place.path(),
         keeper: Arc::clone(&keeper),
         scope,

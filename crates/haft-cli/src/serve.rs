@@ -8,6 +8,7 @@ mod directory;
 mod ending;
 mod instructions;
 mod place;
+mod places;
 mod print_config;
 mod serving;
 mod told_state;
@@ -17,19 +18,19 @@ mod waiting_calls;
 pub(crate) use arguments::{Route, ServeOptions};
 
 use crate::cluster::ServedCluster;
+use crate::config::{Configuration, ExecutorTable, UserConfig};
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::KeptState;
+use crate::opened_workdir::{self, OpenedWorkdir};
 use crate::other_root::OtherRoot;
-use crate::telemetry::Telling;
-use crate::user_directories::UserDirectories;
-use crate::{config, opened_workdir, telemetry};
+use crate::telemetry::{self, Telling};
 use anyhow::Result;
 use arguments::ExecutorKind;
 use clients::Clients;
 use console::Console;
 use directory::Directory;
 use ending::Ending;
-use haft::{PrivateFiles, Workdir};
+use haft::PrivateFiles;
 use place::LeftOut;
 use serving::{Serving, Way};
 use std::sync::Arc;
@@ -42,7 +43,8 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     }
     let way = Way::of(&options)?;
     let console = options.console.map(Console::bind).transpose()?;
-    let state = KeptState::find().await?;
+    let user = UserConfig::read()?;
+    let state = KeptState::of(&user).await?;
     // Who called what is recorded from the first call on; without a place for it calls cannot wait either.
     if let Err(error) = state.store() {
         crate::exit::note(
@@ -50,12 +52,25 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         );
     }
     let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
-    telemetry::begin(&workdir, Telling::AtOnce);
-    let cluster = cluster(&options, &workdir).await?;
+    let (directories, start) = (user.directories.clone(), workdir.clone());
+    // What is wrong with what is configured is said of the client that works there.
+    let mut opened = Configuration::beside(user, &workdir)
+        .and_then(|configuration| OpenedWorkdir::by(configuration, workdir));
+    if let Ok(opened) = &opened {
+        telemetry::begin(&opened.settings, Telling::AtOnce);
+    }
+    let cluster = if is_local(&options)? {
+        None
+    } else {
+        let found = opened?;
+        let cluster = cluster(&options, found.settings.executor.clone().unwrap_or_default()).await?;
+        opened = Ok(found);
+        Some(cluster)
+    };
     let settings = Settings {
         // Over HTTP nobody is known to have this machine for their own.
         directory: Directory::of(
-            &workdir,
+            &start,
             options.workdir.is_some() || options.no_roots || options.http.is_some(),
         ),
         roots: OtherRoot::absolute(options.roots.clone())?,
@@ -66,9 +81,9 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         attended: console.is_some().then_some(console::STAYS_OPEN),
         cluster,
     };
-    let benches = ServedBenches::new(settings, Arc::clone(&state), UserDirectories::from_environment());
+    let benches = ServedBenches::new(settings, Arc::clone(&state), directories);
     // What is wrong with the policy is said to the person who starts this, not to the first client.
-    benches.check().await?;
+    benches.started_in(start.root_path(), opened).check().await?;
     let ending = Ending::on_signals()?;
     let _telling = told_state::on_signals()?;
     let serving = Serving {
@@ -91,23 +106,25 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     served.map(|()| Exit::Done)
 }
 
-/// Finds the engine whose workers make the calls, if any do.
-async fn cluster(options: &ServeOptions, workdir: &Workdir) -> Result<Option<ServedCluster>> {
+/// Tells whether this process makes the calls, and no workers of an engine.
+fn is_local(options: &ServeOptions) -> Result<bool> {
     let ServeOptions { executor, restate, pool, routes, .. } = options;
     let is_local = match executor {
         Some(ExecutorKind::Local) => true,
         Some(ExecutorKind::Restate) => false,
         None => restate.is_none(),
     };
-    if is_local {
-        if restate.is_some() || pool.is_some() || !routes.is_empty() {
-            let message = "`--restate`, `--pool` and `--route` are for calls that an engine has made; give `--executor \
-                           restate`, or leave them out";
-            return Err(UsageError(message.to_owned()).into());
-        }
-        return Ok(None);
+    if is_local && (restate.is_some() || pool.is_some() || !routes.is_empty()) {
+        let message = "`--restate`, `--pool` and `--route` are for calls that an engine has made; give `--executor restate`, or \
+                       leave them out";
+        return Err(UsageError(message.to_owned()).into());
     }
-    let configured = config::Settings::read(workdir)?.executor.unwrap_or_default();
+    Ok(is_local)
+}
+
+/// Finds the engine whose workers make the calls.
+async fn cluster(options: &ServeOptions, configured: ExecutorTable) -> Result<ServedCluster> {
+    let ServeOptions { restate, pool, routes, .. } = options;
     let engine = restate.clone().or(configured.restate).ok_or_else(|| {
         let message =
             "no engine is named; name it with `--restate`, or as `restate` in `[executor]` of `haft.toml`";
@@ -115,7 +132,7 @@ async fn cluster(options: &ServeOptions, workdir: &Workdir) -> Result<Option<Ser
     })?;
     let pool = pool.clone().or(configured.pool).unwrap_or_else(|| "tools".to_owned());
     let routes = if routes.is_empty() { configured.routes } else { routes.clone() };
-    ServedCluster::find(&engine, &pool, &routes).await.map(Some)
+    ServedCluster::find(&engine, &pool, &routes).await
 }
 
 /// Reads the key that what clients carry from call to call is sealed with: 64 hexadecimal digits.

@@ -1,22 +1,19 @@
 use crate::agent_run::{Shown, Stage};
 use crate::bench::Bench;
-use crate::changes::journalled;
-use crate::delegation::{Below, Kept, load, supervise};
+use crate::delegation::{Kept, load, supervise};
 use crate::exit::note;
+use crate::groundwork::Groundwork;
 use crate::keeper::Keeper;
-use crate::known_secrets;
 use crate::left_behind::clear_up;
-use crate::offered::offer;
-use crate::own_tools;
-use crate::policy_setup::PolicySetup;
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools::with_those_of_runs;
 use crate::scripts::Scripts;
 use crate::task::Task;
 use crate::telemetry::Telling;
-use crate::user_directories::UserDirectories;
-use crate::{sandbox, telemetry};
+use crate::{known_secrets, telemetry};
 use anyhow::Result;
 use haft::subagents::{AgentSpec, Supervisor};
-use haft::{CallScope, Redactor, Workdir};
+use haft::{CallScope, Redactor};
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// Holds what is known of a run that is to be driven, before its tools and its model are there.
 pub(crate) struct SetUp<'a> {
     pub(crate) task: &'a Task,
-    pub(crate) workdir: Workdir,
+    pub(crate) opened: OpenedWorkdir,
     /// The directory as it was given, for names that people know.
     pub(crate) given: Option<&'a Path>,
     pub(crate) keeper: Arc<Keeper>,
@@ -49,39 +46,33 @@ impl SetUp<'_> {
     ///
     /// The registry of a run begins here: what its model is told of is what the bench holds.
     pub(crate) async fn bench(&self) -> Result<(Bench, Around)> {
+        let state = &self.keeper.state;
+        let OpenedWorkdir { configuration, settings, .. } = &self.opened;
         // What cannot be read must not be found out when it is needed, in the middle of the work.
-        self.keeper.state.existing()?;
-        telemetry::begin(&self.workdir, Telling::AtEnd);
+        state.existing()?;
+        telemetry::begin(settings, Telling::AtEnd);
         let agents = self.task.agents.as_deref().map(load).transpose()?;
         let specs = agents.iter().flatten().map(|agent| agent.spec.clone()).collect();
-        known_secrets::register(&self.workdir, &self.redactor);
+        known_secrets::register(configuration, settings, &self.redactor);
         let scripts = Scripts::new(&self.redactor)?;
-        let user = UserDirectories::from_environment();
-        let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
-        let options = self.task.policy()?;
-        let sandbox = sandbox::mode(&workdir, self.given, &options, &user);
-        let tools = own_tools::registry_of_run(&workdir, &scripts, sandbox)?;
-        let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
-        let shown = Shown::new(self.task.json, &scripts.jobs);
-        let state = Arc::clone(&self.keeper.state);
+        let (jobs, options, quota) = (&scripts.jobs, self.task.policy()?, self.task.quota);
+        let ground = Groundwork::lay(&self.opened, self.given, &options, quota, |bash| bash.jobs(jobs))?;
+        let tools = with_those_of_runs(ground.own.clone(), &scripts)?;
+        let (tools, servers) = ground.offer(tools, self.task.wanted()).await?;
+        let shown = Shown::new(self.task.json, jobs);
         let (tools, supervisor) = match agents {
             Some(agents) => {
                 // What processes left that were killed must not be in the way.
-                if let Err(error) = clear_up(&state).await {
+                if let Err(error) = clear_up(state).await {
                     note(error.as_ref());
                 }
-                let kept = Kept { state: &state, directories: &user, quota: self.task.quota };
-                let scripts_below = Below { jobs: &scripts.jobs, sandbox };
-                let (tools, supervisor) =
-                    supervise(&agents, &workdir, &tools, kept, &shown.events, scripts_below)?;
+                let kept = Kept { state, quota };
+                let (tools, supervisor) = supervise(&agents, &ground, &tools, kept, &shown.events, jobs)?;
                 (tools, Some(supervisor))
             }
             None => (tools, None),
         };
-        let policy = PolicySetup::new(&workdir, self.given, &tools).in_force(&options)?;
-        policy.check_sandbox(sandbox)?;
-        policy.print_notes();
-        let bench = Bench { workdir, tools, policy, sandbox, state, servers };
+        let bench = ground.bench(tools, servers, state)?;
         Ok((bench, Around { scripts, shown, supervisor, agents: specs }))
     }
 

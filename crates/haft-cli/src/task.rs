@@ -1,5 +1,6 @@
 use crate::agent::AgentSettings;
 use crate::changes::ChangeQuota;
+use crate::config::Configuration;
 use crate::exit::UsageError;
 use crate::mcp::offered::Wanted;
 use crate::offered::WantedTools;
@@ -161,9 +162,16 @@ impl Task {
     /// What its calls are bounded by: what the policy in force says, or what is so by default where it cannot be read.
     ///
     /// Reads policy files, so it takes a thread that may wait.
-    pub(crate) fn limits(&self, workdir: &Workdir, tools: &ToolRegistry) -> Limits {
-        let options = self.policy();
-        let in_force = options.and_then(|options| PolicySetup::new(workdir, None, tools).in_force(&options));
+    pub(crate) fn limits(
+        &self,
+        configuration: &Configuration,
+        workdir: &Workdir,
+        tools: &ToolRegistry,
+    ) -> Limits {
+        let in_force = self.policy().and_then(|options| {
+            let setup = PolicySetup::new(configuration, workdir, None);
+            setup.in_force(&options, tools, &configuration.catalogue()?)
+        });
         in_force.map_or_else(|_| Limits::default(), |policy| policy.loaded.limits)
     }
 

@@ -12,11 +12,13 @@ use haft::{Accesses, Decision, Exposure, Policy, ToolRegistry, ToolSpec};
 
 /// Lists the tools.
 pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
-    let workdir = OpenedWorkdir::of(None, Vec::new())?.workdir;
-    let (registry, servers, remembered) = list(&workdir, own_tools::registry(&workdir)?, options).await?;
+    let opened = OpenedWorkdir::of(None, Vec::new())?;
+    let catalogue = opened.configuration.catalogue()?;
+    let own = own_tools::registry(&opened.workdir, &catalogue)?;
+    let (registry, servers, remembered) = list(&opened, own, options).await?;
     servers.stop().await;
-    let setup = PolicySetup::new(&workdir, None, &registry);
-    let policy = setup.load(&options.policy, Files::InForce)?.loaded.policy;
+    let setup = PolicySetup::new(&opened.configuration, &opened.workdir, None);
+    let policy = setup.load(&options.policy, Files::InForce, &registry, &catalogue)?.loaded.policy;
     if options.json {
         let specs = shown(&registry, &remembered.tools);
         anstream::println!("{}", serde_json::to_string_pretty(&specs)?);

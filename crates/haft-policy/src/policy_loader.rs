@@ -4,6 +4,7 @@ use crate::assembly::{Assembly, Layer};
 use crate::file_tree::{FileTree, Files, Merged};
 use crate::loaded_policy::LoadedPolicy;
 use crate::policy_source::{LocalPolicySource, PolicySource};
+use crate::policy_switches::PolicySwitches;
 use crate::problem::{PolicyFileError, Problems};
 use crate::test_report::TestReport;
 use crate::testing::{TestTools, Tested};
@@ -201,16 +202,9 @@ impl<'a> PolicyLoader<'a> {
         let files = self.files()?;
         let (passed, not_run) = self.tested(&files, &assembly)?.counted()?;
 
-        let merged: Vec<Merged> = files.iter().map(|(_, tree, _)| tree.merged()).collect();
-        let layers: Vec<Layer<'_>> = files
-            .iter()
-            .zip(&merged)
-            .map(|((name, _, trust), says)| Layer { name, says, is_trusted: *trust == Trust::Trusted })
-            .collect();
-        let mut in_force = InForce::new(self.default_profile);
-        for layer in &layers {
-            in_force.add(layer);
-        }
+        let merged = merged(&files);
+        let layers = layers(&files, &merged);
+        let mut in_force = self.in_force(&layers);
         let tool_limits = in_force.tool_limits(&layers);
         let profile = self.profile.or(in_force.profile);
         let names = files.iter().flat_map(|(_, tree, _)| tree.nodes());
@@ -239,11 +233,45 @@ impl<'a> PolicyLoader<'a> {
         Ok(TestReport::new(self.tested(&self.files()?, &assembly)?.results))
     }
 
-    fn tested(
-        &self,
-        files: &[(&'static str, FileTree, Trust)],
-        assembly: &Assembly<'_>,
-    ) -> Result<Tested, PolicyFileError> {
+    /// Reads the files, and says what of them holds whatever tools there are; no test is run.
+    ///
+    /// This is for programs whose tools depend on it, and that load the policy when those are there. Such a program gives a
+    /// [source](Self::source) that keeps what it has read, so that what is loaded then is what was looked at here:
+    ///
+    /// ```
+    /// use haft_policy::{PolicyLoader, SandboxMode};
+    /// use haft_tools_core::RuleLanguage;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("policy.toml");
+    /// std::fs::write(&path, "[sandbox]\nmode = \"prefer\"\n")?;
+    /// let switches = PolicyLoader::new(RuleLanguage::new()).user(&path).switches()?;
+    /// assert_eq!(switches.sandbox, SandboxMode::Prefer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`PolicyLoader::test`].
+    pub fn switches(&self) -> Result<PolicySwitches, PolicyFileError> {
+        let files = self.files()?;
+        let in_force = self.in_force(&layers(&files, &merged(&files)));
+        Ok(PolicySwitches {
+            mode: self.mode.unwrap_or(in_force.mode),
+            sandbox: self.sandbox.unwrap_or(in_force.sandbox),
+        })
+    }
+
+    /// Puts together what the layers say once.
+    fn in_force(&self, layers: &[Layer<'_>]) -> InForce {
+        let mut in_force = InForce::new(self.default_profile);
+        for layer in layers {
+            in_force.add(layer);
+        }
+        in_force
+    }
+
+    fn tested(&self, files: &[LayerFiles], assembly: &Assembly<'_>) -> Result<Tested, PolicyFileError> {
         let mut tested = Tested::default();
         for (_, tree, _) in files {
             tested.run(tree, assembly, self.tools)?;
@@ -252,7 +280,7 @@ impl<'a> PolicyLoader<'a> {
     }
 
     /// Reads the files of all layers, the weightiest first.
-    fn files(&self) -> Result<Vec<(&'static str, FileTree, Trust)>, PolicyFileError> {
+    fn files(&self) -> Result<Vec<LayerFiles>, PolicyFileError> {
         let workspace = self.workspace.as_ref().map(|(path, trust)| (path, *trust));
         let layers = [
             ("user", self.user.as_ref().map(|path| (path, Trust::Trusted))),
@@ -281,6 +309,22 @@ impl<'a> PolicyLoader<'a> {
             Files { source: &*self.source, language: &self.language, others: &others, confined },
         )
     }
+}
+
+/// Is the files of a layer, with its name.
+type LayerFiles = (&'static str, FileTree, Trust);
+
+fn merged(files: &[LayerFiles]) -> Vec<Merged> {
+    files.iter().map(|(_, tree, _)| tree.merged()).collect()
+}
+
+fn layers<'a>(files: &[LayerFiles], merged: &'a [Merged]) -> Vec<Layer<'a>> {
+    let layer = |((name, _, trust), says): (&LayerFiles, &'a Merged)| Layer {
+        name,
+        says,
+        is_trusted: *trust == Trust::Trusted,
+    };
+    files.iter().zip(merged).map(layer).collect()
 }
 
 impl fmt::Debug for PolicyLoader<'_> {

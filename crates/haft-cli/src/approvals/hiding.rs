@@ -21,7 +21,7 @@ impl Hiding {
         // One that is gone has nothing configured for it any more; what the user has is known by the current one.
         let opened = directories.iter().filter_map(|directory| Workdir::open(directory).ok());
         for workdir in opened_workdir::workdir(None).into_iter().chain(opened) {
-            known_secrets::register(&workdir, &redactor);
+            known_secrets::register_of(&workdir, &redactor);
         }
         Self(redactor)
     }

@@ -4,6 +4,7 @@ use crate::bench;
 use crate::exit::UsageError;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
+use crate::opened_workdir::OpenedWorkdir;
 use crate::set_up::SetUp;
 use crate::task::{Task, What};
 use anyhow::Result;
@@ -19,6 +20,8 @@ pub(crate) struct Opening {
     task: Task,
     headers: Vec<Header>,
     workdir: Workdir,
+    /// The directory with what was configured for it when the command began, for the first chat.
+    opened: Option<OpenedWorkdir>,
     /// The directory as it was given, for names that people know.
     given: Option<PathBuf>,
     state: Arc<KeptState>,
@@ -38,13 +41,13 @@ impl Opening {
     pub(crate) fn new(
         task: Task,
         headers: Vec<Header>,
-        workdir: Workdir,
+        opened: OpenedWorkdir,
         given: Option<PathBuf>,
         state: Arc<KeptState>,
         stands: Option<Stands>,
     ) -> Self {
-        let goes_on = stands.is_some();
-        Self { task, headers, workdir, given, state, stands, goes_on }
+        let (goes_on, workdir) = (stands.is_some(), opened.workdir.clone());
+        Self { task, headers, workdir, opened: Some(opened), given, state, stands, goes_on }
     }
 
     pub(super) fn task(&self) -> &Task {
@@ -72,9 +75,14 @@ impl Opening {
             let keeper = Keeper::new(Arc::clone(&self.state), scope.run().clone(), &self.task)?;
             (scope, keeper, RunState::new())
         };
+        let opened = match self.opened.take() {
+            Some(opened) => opened,
+            // Files may have been changed since the last chat began, and perhaps by it: a new one goes by what they say now.
+            None => OpenedWorkdir::alone(self.workdir.clone())?,
+        };
         let with = SetUp {
             task: &self.task,
-            workdir: self.workdir.clone(),
+            opened,
             given: self.given.as_deref(),
             keeper: Arc::clone(&keeper),
             scope,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What `haft agent` is told by its flags, under their names.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AgentTable {
     /// The model: its provider and its name, as in `anthropic/claude-sonnet-4-5`, or the provider alone where that names one.

@@ -1,6 +1,6 @@
 use super::arguments::ConfigOptions;
-use super::files::named;
-use super::{ConfigFiles, Settings, narrowed};
+use super::file::named;
+use super::{Configuration, Settings, narrowed};
 use crate::exit::{Exit, print_problems};
 use crate::other_root::OtherRoot;
 use crate::paint::{ASKS, ERROR, GOOD, NAME};
@@ -64,22 +64,29 @@ pub(crate) struct Checked {
 impl Checked {
     /// Looks at all that the files in force in a directory say.
     pub(crate) fn of(workdir: &Workdir) -> Result<Self> {
+        Self::by(Configuration::read(workdir)?, workdir)
+    }
+
+    /// Looks at all that was read of the files in force in a directory.
+    pub(crate) fn by(configuration: Configuration, workdir: &Workdir) -> Result<Self> {
         let mut found = Self::default();
-        let tools = own_tools::registry_of_runs(workdir)?;
-        match PolicySetup::new(workdir, Some(named(workdir)), &tools)
-            .load(&PolicyOptions::default(), Files::InForce)
-        {
+        let catalogue = configuration.catalogue()?;
+        let tools = own_tools::registry_of_runs(workdir, &catalogue)?;
+        let setup = PolicySetup::new(&configuration, workdir, Some(named(workdir)));
+        match setup.load(&PolicyOptions::default(), Files::InForce, &tools, &catalogue) {
             Ok(policy) => {
                 found.notes.extend(policy.notes());
                 found.tests_passed = policy.loaded.tests_passed;
             }
             Err(error) => found.refuse(error),
         }
-        match Settings::read(workdir) {
+        match Settings::of(&configuration) {
             Ok(settings) => found.look_at(&settings, workdir, tools),
             Err(error) => found.refuse(error),
         }
-        for others in [mcp::problems(workdir), openapi::problems(workdir)] {
+        found.files = configuration.files().map(|file| file.name.clone()).collect();
+        let Configuration { servers, documents, .. } = configuration;
+        for others in [mcp::problems(servers), openapi::problems(documents)] {
             match others {
                 Ok((problems, notes)) => {
                     found.problems.extend(problems);
@@ -87,10 +94,6 @@ impl Checked {
                 }
                 Err(error) => found.refuse(error),
             }
-        }
-        match ConfigFiles::read(workdir) {
-            Ok(files) => found.files = files.iter().map(|file| file.name.clone()).collect(),
-            Err(error) => found.refuse(error),
         }
         Ok(found)
     }

@@ -1,10 +1,9 @@
 //! What is known of commands: haft's own catalogue, and what the files in force add to it.
 
-use super::{ConfigFile, ConfigFiles, Layer};
+use super::{ConfigFile, Configuration, Layer};
 use crate::exit::UsageError;
 use crate::small_file::text_of;
 use anyhow::Result;
-use haft::Workdir;
 use haft::shell::Catalogue;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -24,24 +23,30 @@ pub(super) struct Tables {
     shell: ShellTable,
 }
 
-/// Gives what is known of commands in a directory.
-///
-/// A file that is not trusted adds nothing: what it says of a command would be all that is asked about.
-pub(crate) fn catalogue(workdir: &Workdir) -> Result<Catalogue> {
-    let files = ConfigFiles::read(workdir)?;
-    files.iter().filter(|file| file.layer != Layer::Untrusted).try_fold(Catalogue::built_in().clone(), added)
-}
+impl Configuration {
+    /// Gives what is known of commands.
+    ///
+    /// A file that is not trusted adds nothing: what it says of a command would be all that is asked about.
+    pub(crate) fn catalogue(&self) -> Result<Catalogue> {
+        let mut counts = self.files().filter(|file| file.layer != Layer::Untrusted);
+        counts.try_fold(Catalogue::built_in().clone(), added)
+    }
 
-/// Gives what would be known if the workspace's file, of this text, were trusted.
-pub(crate) fn catalogue_with(workdir: &Workdir, text: &str) -> Result<Catalogue> {
-    let files = ConfigFiles::read(workdir)?;
-    let trusted = files.iter().map(|file| match file.layer {
-        Layer::User => file.clone(),
-        Layer::Workspace | Layer::Untrusted => {
-            ConfigFile { layer: Layer::Workspace, text: text.to_owned(), ..file.clone() }
-        }
-    });
-    trusted.collect::<Vec<_>>().iter().try_fold(Catalogue::built_in().clone(), added)
+    /// Gives what is known of commands in another directory, whose own file nobody has trusted.
+    pub(crate) fn catalogue_elsewhere(&self) -> Result<Catalogue> {
+        self.user.file.iter().try_fold(Catalogue::built_in().clone(), added)
+    }
+
+    /// Gives what would be known if the workspace's file, of this text, were trusted.
+    pub(crate) fn catalogue_with(&self, text: &str) -> Result<Catalogue> {
+        let trusted = self.files().map(|file| match file.layer {
+            Layer::User => file.clone(),
+            Layer::Workspace | Layer::Untrusted => {
+                ConfigFile { layer: Layer::Workspace, text: text.to_owned(), ..file.clone() }
+            }
+        });
+        trusted.collect::<Vec<_>>().iter().try_fold(Catalogue::built_in().clone(), added)
+    }
 }
 
 /// Adds what a file says; what was said before it, also by the user, stays as it is.

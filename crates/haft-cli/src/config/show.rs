@@ -1,7 +1,7 @@
 use super::arguments::ConfigOptions;
 use super::entries::{Entry, State, entries};
-use super::files::named;
-use super::{ConfigFile, ConfigFiles, Layer, Settings};
+use super::file::named;
+use super::{ConfigFile, Layer};
 use crate::exit::Exit;
 use crate::opened_workdir::OpenedWorkdir;
 use crate::own_tools;
@@ -15,15 +15,14 @@ use serde::Serialize;
 
 /// Shows what the files in force say, and what of it counts.
 pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
-    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
-    let files = ConfigFiles::read(&workdir)?;
-    let tools = own_tools::registry_of_runs(&workdir)?;
     // What is wrong is an error here as it is wherever the files are used.
-    Settings::read(&workdir)?;
-    let loaded = PolicySetup::new(&workdir, Some(named(&workdir)), &tools)
-        .load(&PolicyOptions::default(), Files::InForce)?
-        .loaded;
-    let mut all = entries(files.iter(), &loaded.notes);
+    let OpenedWorkdir { workdir, configuration, .. } =
+        OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
+    let catalogue = configuration.catalogue()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let setup = PolicySetup::new(&configuration, &workdir, Some(named(&workdir)));
+    let loaded = setup.load(&PolicyOptions::default(), Files::InForce, &tools, &catalogue)?.loaded;
+    let mut all = entries(configuration.files(), &loaded.notes);
     let profile = loaded.profile.map_or("none".to_owned(), |profile| profile.to_string());
     for (key, value) in [
         ("sandbox.mode", loaded.sandbox.to_string()),
@@ -36,11 +35,11 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
         }
     }
     if options.json {
-        let files = files.iter().map(ShownFile::of).collect();
+        let files = configuration.files().map(ShownFile::of).collect();
         print_json(&ShownConfig { files, settings: all })?;
         return Ok(Exit::Done);
     }
-    for file in files.iter() {
+    for file in configuration.files() {
         let advice = match file.layer {
             Layer::User => "yours".to_owned(),
             Layer::Workspace => "the workspace's, trusted".to_owned(),
@@ -52,7 +51,7 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
         };
         anstream::println!("{NAME}{}{NAME:#}  {advice}", visible(&file.name));
     }
-    if files.iter().next().is_none() {
+    if configuration.files().next().is_none() {
         anstream::println!("There is no `haft.toml`, neither yours nor one here; `haft init` writes one.");
     }
     anstream::println!();

@@ -4,7 +4,7 @@ use super::providers::{ProviderName, ProviderTable, Providers};
 use super::reading::{all_parsed, parsed};
 use super::store_table::StoreTable;
 use super::telemetry_table::TelemetryTable;
-use super::{ConfigFiles, Layer};
+use super::{Configuration, Layer};
 use crate::agent::Header;
 use crate::agent::model_settings::Like;
 use crate::known_secrets::variable;
@@ -68,12 +68,17 @@ pub(super) struct WorkdirTable {
 }
 
 impl Settings {
-    /// Reads the files in force in a directory.
+    /// Reads the files in force in a directory, for whoever needs nothing else of them.
+    pub(crate) fn read(workdir: &Workdir) -> Result<Self> {
+        Self::of(&Configuration::read(workdir)?)
+    }
+
+    /// Gathers what the files say.
     ///
     /// A file that is not trusted only takes away: of it, which tools are offered counts, and nothing else.
-    pub(crate) fn read(workdir: &Workdir) -> Result<Self> {
+    pub(crate) fn of(configuration: &Configuration) -> Result<Self> {
         let mut settings = Self::default();
-        for file in ConfigFiles::read(workdir)?.iter() {
+        for file in configuration.files() {
             let Tables { tools, workdir, agent, providers, telemetry, executor, store } = file.parse()?;
             settings.select.extend(tools.select);
             match store {

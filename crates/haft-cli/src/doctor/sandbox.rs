@@ -1,15 +1,18 @@
 use super::Finding;
-use crate::policy_setup::PolicyOptions;
-use crate::sandbox;
-use crate::user_directories::UserDirectories;
+use crate::config::Configuration;
+use crate::policy_setup::{PolicyAhead, PolicyOptions, PolicySetup};
 use haft::Workdir;
 use haft::policy::SandboxMode;
 use haft::shell::{Sandbox, SandboxLack, ShellSandbox, control_groups};
 
 /// Looks how far commands can be confined here, and whether that is as far as is wanted.
 pub(super) fn look(workdir: &Workdir) -> Vec<Finding> {
-    let user = UserDirectories::from_environment();
-    let mode = sandbox::mode(workdir, None, &PolicyOptions::default(), &user);
+    let options = PolicyOptions::default();
+    let ahead = |configuration: Configuration| {
+        PolicyAhead::of(PolicySetup::new(&configuration, workdir, None), &options).sandbox()
+    };
+    // What is wrong with the files is told as such.
+    let mode = Configuration::read(workdir).map_or(SandboxMode::Off, ahead);
     let lacks = ShellSandbox::prefer().lacks();
     let mut findings = vec![confined(mode, &lacks)];
     findings.extend(

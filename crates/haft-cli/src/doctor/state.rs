@@ -1,4 +1,5 @@
 use super::Finding;
+use crate::config::UserConfig;
 use crate::shared_store::Database;
 use crate::user_directories::UserDirectories;
 use crate::when::ago;
@@ -30,7 +31,8 @@ pub(super) fn look() -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     // What a database has is looked at there, and what is wrong with the file that names one is told as such.
-    let is_shared = matches!(Database::of_user(), Ok(Some(_)) | Err(_));
+    let shared = UserConfig::read().and_then(|user| Database::of_user(user.file.as_ref()));
+    let is_shared = matches!(shared, Ok(Some(_)) | Err(_));
     match SqliteStore::examine(path) {
         _ if is_shared => {}
         Ok(Some(found)) => {

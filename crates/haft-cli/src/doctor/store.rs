@@ -1,4 +1,5 @@
 use super::{Finding, state};
+use crate::config::UserConfig;
 use crate::shared_store::{self, Database};
 
 const ABOUT: &str = "store";
@@ -6,7 +7,8 @@ const ABOUT: &str = "store";
 /// Looks whether things can be remembered in the database that is named, if one is; it is asked only where others in the network
 /// are.
 pub(super) async fn look(connects: bool) -> Vec<Finding> {
-    let database = match tokio::task::spawn_blocking(Database::of_user).await {
+    let find = || Database::of_user(UserConfig::read()?.file.as_ref());
+    let database = match tokio::task::spawn_blocking(find).await {
         Ok(Ok(Some(database))) => database,
         Ok(Ok(None)) | Err(_) => return Vec::new(),
         Ok(Err(error)) => return vec![Finding::of_error(ABOUT, &error)],

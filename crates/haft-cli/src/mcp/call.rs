@@ -1,9 +1,10 @@
 use super::arguments::CallOptions;
 use super::servers::Running;
 use crate::call::read_input;
-use crate::config::{Settings, narrowed};
+use crate::config::narrowed;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
+use crate::opened_workdir::OpenedWorkdir;
 use crate::policy_setup::PolicySetup;
 use crate::present::Present;
 use crate::telemetry::Telling;
@@ -24,15 +25,17 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let listed = running.catalog.snapshot();
     let name = name_of(&listed, options, running)?;
     // Rules speak of the built-in tools, too.
-    let tools = own_tools::registry(&running.workdir)?.merge(&listed, CollisionPolicy::KeepFirst)?;
-    let tools = narrowed(tools, &Settings::read(&running.workdir)?.select);
-    telemetry::begin(&running.workdir, Telling::AtEnd);
-    let setup = PolicySetup::new(&running.workdir, options.workdir.as_deref(), &tools);
-    let policy = setup.in_force(&options.policy)?;
+    let OpenedWorkdir { workdir, configuration, settings, .. } = &running.opened;
+    let catalogue = configuration.catalogue()?;
+    let tools = own_tools::registry(workdir, &catalogue)?.merge(&listed, CollisionPolicy::KeepFirst)?;
+    let tools = narrowed(tools, &settings.select);
+    telemetry::begin(settings, Telling::AtEnd);
+    let setup = PolicySetup::new(configuration, workdir, options.workdir.as_deref());
+    let policy = setup.in_force(&options.policy, &tools, &catalogue)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
     let executor = policy.apply(LocalExecutor::builder(tools.clone())).approver(present);
-    let executor = executor.redactor(known_secrets::redactor(&running.workdir)).build();
+    let executor = executor.redactor(known_secrets::redactor(configuration, settings)).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(bench::scope()?, vec![call]).cancelled_by(token);

@@ -1,4 +1,4 @@
-use crate::config::{ConfigFiles, Layer};
+use crate::config::{ConfigFile, Layer};
 use crate::exit::UsageError;
 use crate::paint::ASKS;
 use crate::small_file::text_of;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(super) const WORKSPACE_FILE: &str = ".mcp.json";
 
 /// Holds the servers that are configured here.
-pub(super) struct McpFiles {
+pub(crate) struct McpFiles {
     pub(super) servers: Vec<Known>,
     /// What is wrong or odd in the files, for people.
     pub(super) notes: Vec<String>,
@@ -72,9 +72,9 @@ impl FileKind {
 }
 
 impl McpFiles {
-    /// Reads the files of the user and of the workspace; a server of the user's takes the place of the workspace's, and one of
-    /// its `haft.toml` that of its `.mcp.json`.
-    pub(super) fn read(workdir: &Workdir) -> Result<Self> {
+    /// Gathers the servers of the files in force and of the workspace's `.mcp.json`, which is read; a server of the user's takes
+    /// the place of the workspace's, and one of its `haft.toml` that of its `.mcp.json`.
+    pub(crate) fn of(files: &[&ConfigFile], workdir: &Workdir) -> Result<Self> {
         let mut read = Self {
             servers: Vec::new(),
             notes: Vec::new(),
@@ -84,7 +84,7 @@ impl McpFiles {
             held: Vec::new(),
             untrusted: Vec::new(),
         };
-        for file in ConfigFiles::read(workdir)?.iter() {
+        for file in files {
             let place = file.layer;
             match ServersFile::from_toml(&file.text, &file.path, variables_of(place)) {
                 Ok(servers) => read.take(within(servers, place, workdir), place, FileKind::Haft),

@@ -1,5 +1,6 @@
 use super::arguments::ListOptions;
 use super::files::{FileKind, Known, McpFiles, Place};
+use crate::config::Configuration;
 use crate::exit::Exit;
 use crate::opened_workdir;
 use crate::paint::{ASKS, NAME, QUIET};
@@ -13,7 +14,7 @@ use serde::Serialize;
 /// Lists the servers that are configured.
 pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
-    let files = McpFiles::read(&workdir)?;
+    let files = Configuration::read(&workdir)?.servers?;
     if options.json {
         print_json(&ListedServers {
             servers: files.servers.iter().map(ListedServer::of).collect(),

@@ -2,6 +2,7 @@ use super::files::{Known, McpFiles, Untrusted};
 use super::servers::attach_with;
 use super::unkept::UnkeptPins;
 use super::way::Way;
+use crate::config::Configuration;
 use anyhow::Result;
 use haft::mcp::{McpServers, ServerStatus};
 use haft::{Catalog, Workdir};
@@ -22,7 +23,7 @@ pub(crate) struct LookedAt<'a>(&'a Known);
 
 impl Servers {
     pub(crate) fn of(workdir: &Workdir) -> Result<Self> {
-        Ok(Self { workdir: workdir.clone(), files: McpFiles::read(workdir)? })
+        Ok(Self { workdir: workdir.clone(), files: Configuration::read(workdir)?.servers? })
     }
 
     pub(crate) fn startable(&self) -> impl Iterator<Item = LookedAt<'_>> {

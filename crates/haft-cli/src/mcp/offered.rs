@@ -45,17 +45,15 @@ impl Offered {
 /// worked in whatever directories a client tells of, since some servers work wherever they are told to.
 ///
 /// What is wrong with a server is said on standard error, and stands in the way of nothing else.
-pub(crate) fn offer_live(workdir: &Workdir, catalog: &Catalog) -> Offered {
+pub(crate) fn offer_live(workdir: &Workdir, servers: &Result<McpFiles>, catalog: &Catalog) -> Offered {
     if !has_a_place() {
         return Offered::default();
     }
+    let Some(files) = told(servers) else { return Offered::default() };
     let builder = McpServers::builder().sampler(ClientSampler::new());
-    let attached = McpFiles::read(workdir).and_then(|files| {
-        files.print_notes();
-        let mut startable = files.startable().peekable();
-        startable.peek().is_some().then(|| attach(workdir, builder, startable, catalog)).transpose()
-    });
-    match attached {
+    let mut startable = files.startable().peekable();
+    let attached = startable.peek().is_some().then(|| attach(workdir, builder, startable, catalog));
+    match attached.transpose() {
         Ok(servers) => Offered(servers),
         Err(error) => {
             exit::note(error.as_ref());
@@ -75,6 +73,7 @@ fn has_a_place() -> bool {
 /// What is wrong with a server is said on standard error, and stands in the way of nothing else.
 pub(crate) async fn offer(
     workdir: &Workdir,
+    servers: &Result<McpFiles>,
     tools: ToolRegistry,
     wanted: Wanted<'_>,
 ) -> Result<(ToolRegistry, Offered)> {
@@ -90,13 +89,9 @@ pub(crate) async fn offer(
         return Ok((tools, Offered::default()));
     }
     let is_wanted = |known: &&Known| server.is_none_or(|server| server == known.config.name.as_str());
-    let started = match read(workdir) {
-        Ok(files) => {
-            start(workdir, &files.startable().filter(is_wanted).collect::<Vec<_>>(), tools.clone()).await
-        }
-        Err(error) => Err(error),
-    };
-    started.or_else(|error| {
+    let Some(files) = told(servers) else { return Ok((tools, Offered::default())) };
+    let chosen: Vec<&Known> = files.startable().filter(is_wanted).collect();
+    start(workdir, &chosen, tools.clone()).await.or_else(|error| {
         exit::note(error.as_ref());
         Ok((tools, Offered::default()))
     })
@@ -114,6 +109,7 @@ pub(crate) struct Remembered {
 /// if that is wanted.
 pub(crate) async fn list(
     workdir: &Workdir,
+    servers: &Result<McpFiles>,
     tools: ToolRegistry,
     asks_all: bool,
 ) -> Result<(ToolRegistry, Offered, Remembered)> {
@@ -121,13 +117,7 @@ pub(crate) async fn list(
     if !has_a_place() {
         return Ok((tools, Offered::default(), remembered));
     }
-    let files = match read(workdir) {
-        Ok(files) => files,
-        Err(error) => {
-            exit::note(error.as_ref());
-            return Ok((tools, Offered::default(), remembered));
-        }
-    };
+    let Some(files) = told(servers) else { return Ok((tools, Offered::default(), remembered)) };
     let listed = ListedTools::open()?;
     let mut unknown = Vec::new();
     for known in files.startable() {
@@ -144,10 +134,18 @@ pub(crate) async fn list(
     Ok((tools, servers, remembered))
 }
 
-fn read(workdir: &Workdir) -> Result<McpFiles> {
-    let files = McpFiles::read(workdir)?;
-    files.print_notes();
-    Ok(files)
+/// Says what is wrong or odd in the files, and gives the servers if they are known.
+fn told(servers: &Result<McpFiles>) -> Option<&McpFiles> {
+    match servers {
+        Ok(files) => {
+            files.print_notes();
+            Some(files)
+        }
+        Err(error) => {
+            exit::note(error.as_ref());
+            None
+        }
+    }
 }
 
 /// Starts servers, and adds their tools to others, which keep their names.

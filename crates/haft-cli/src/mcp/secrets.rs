@@ -1,14 +1,14 @@
 use super::files::McpFiles;
 use crate::known_secrets::{of_address, of_named, variable};
-use anyhow::Result;
-use haft::Workdir;
 use haft::mcp::{ServerConfig, Transport, expand_variables};
 use std::cell::RefCell;
 
-/// Gathers the secrets that servers are given which may be started: variables of programs, headers, and what addresses and
-/// arguments hold.
-pub(crate) fn secrets(workdir: &Workdir) -> Result<Vec<String>> {
-    Ok(McpFiles::read(workdir)?.startable().flat_map(|known| of_server(&known.config)).collect())
+impl McpFiles {
+    /// Gathers the secrets that servers are given which may be started: variables of programs, headers, and what addresses and
+    /// arguments hold.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        self.startable().flat_map(|known| of_server(&known.config)).collect()
+    }
 }
 
 fn of_server(config: &ServerConfig) -> Vec<String> {

@@ -18,7 +18,7 @@ const MOST_DEPTH: u32 = 2;
 
 /// Holds servers that are being used, with their tools.
 pub(super) struct Running {
-    pub(super) workdir: Workdir,
+    pub(super) opened: OpenedWorkdir,
     pub(super) servers: McpServers,
     pub(super) catalog: Catalog,
 }
@@ -34,8 +34,8 @@ impl Running {
 
     /// Sets servers up, all that may be started by default, and starts none.
     pub(super) fn configured(workdir: Option<&Path>, names: &[String]) -> Result<Self> {
-        let workdir = OpenedWorkdir::of(workdir, Vec::new())?.workdir;
-        let files = McpFiles::read(&workdir)?;
+        let mut opened = OpenedWorkdir::of(workdir, Vec::new())?;
+        let files = opened.configuration.servers?;
         files.print_notes();
         for name in names {
             check(&files, name)?;
@@ -43,8 +43,9 @@ impl Running {
         let chosen = files
             .startable()
             .filter(|known| names.is_empty() || names.iter().any(|name| name == known.config.name.as_str()));
-        let (servers, catalog) = set_up(&workdir, chosen)?;
-        Ok(Self { workdir, servers, catalog })
+        let (servers, catalog) = set_up(&opened.workdir, chosen)?;
+        opened.configuration.servers = Ok(files);
+        Ok(Self { opened, servers, catalog })
     }
 
     /// Gives a server that was asked for by its name.

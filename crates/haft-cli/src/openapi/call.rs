@@ -3,7 +3,7 @@ use super::chosen;
 use super::open::Opened;
 use super::report::{pairs, place};
 use crate::call::read_input;
-use crate::config::{Settings, narrowed};
+use crate::config::narrowed;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::opened_workdir::OpenedWorkdir;
@@ -18,21 +18,26 @@ use std::sync::Arc;
 /// Calls an operation.
 pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let input = read_input(&options.input)?;
-    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
+    let OpenedWorkdir { workdir, mut configuration, settings, .. } =
+        OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
+    let documents = configuration.documents?;
     let chosen = ChosenOptions { server: options.server.clone(), ..ChosenOptions::default() };
-    let (_, opened) = chosen::open(&workdir, &options.document, &chosen).await?;
+    let opened = chosen::open(&documents, &options.document, &chosen).await?;
+    configuration.documents = Ok(documents);
     let tool = find(&opened, &options)?;
     let name = tool.spec().name().as_str().to_owned();
     // Rules speak of the built-in tools, too.
-    let tools =
-        own_tools::registry(&workdir)?.merge(&ToolRegistry::of([tool])?, CollisionPolicy::KeepFirst)?;
-    let tools = narrowed(tools, &Settings::read(&workdir)?.select);
-    telemetry::begin(&workdir, Telling::AtEnd);
-    let policy = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).in_force(&options.policy)?;
+    let catalogue = configuration.catalogue()?;
+    let own = own_tools::registry(&workdir, &catalogue)?;
+    let tools = own.merge(&ToolRegistry::of([tool])?, CollisionPolicy::KeepFirst)?;
+    let tools = narrowed(tools, &settings.select);
+    telemetry::begin(&settings, Telling::AtEnd);
+    let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
+    let policy = setup.in_force(&options.policy, &tools, &catalogue)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
     let executor = policy.apply(LocalExecutor::builder(tools)).approver(present);
-    let executor = executor.redactor(known_secrets::redactor(&workdir)).build();
+    let executor = executor.redactor(known_secrets::redactor(&configuration, &settings)).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(bench::scope()?, vec![call]).cancelled_by(token);

@@ -1,6 +1,7 @@
 use super::arguments::CheckOptions;
 use super::chosen;
 use super::report::{Report, place};
+use crate::config::Configuration;
 use crate::exit::Exit;
 use crate::opened_workdir;
 use crate::paint::{ASKS, BAD, GOOD, NAME, QUIET};
@@ -14,9 +15,8 @@ const MOST_SHOWN: usize = 40;
 
 /// Says what becomes of a document.
 pub(super) async fn check(options: &CheckOptions) -> Result<Exit> {
-    let (_, opened) =
-        chosen::open(&opened_workdir::workdir(None)?, &options.document.document, &options.document.chosen)
-            .await?;
+    let documents = Configuration::read(&opened_workdir::workdir(None)?)?.documents?;
+    let opened = chosen::open(&documents, &options.document.document, &options.document.chosen).await?;
     let report = Report::of(&opened);
     if options.json {
         print_json(&report.told())?;

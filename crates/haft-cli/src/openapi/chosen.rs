@@ -4,16 +4,14 @@ use super::open::{Configured, Opened};
 use super::settings::{Select, Settings};
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result};
-use haft::Workdir;
 use std::path::{Path, PathBuf};
 
 /// Reads the document that the command line names: one of the configuration, an address, or a file.
 pub(super) async fn open(
-    workdir: &Workdir,
+    known: &OpenApiDocuments,
     document: &str,
     options: &ChosenOptions,
-) -> Result<(Configured, Opened)> {
-    let known = OpenApiDocuments::read(workdir)?;
+) -> Result<Opened> {
     known.print_notes();
     let mut configured = find(known, document)?;
     let ChosenOptions { server, tag, method, path, no_deprecated } = options;
@@ -30,15 +28,14 @@ pub(super) async fn open(
     *without_deprecated |= no_deprecated;
     // Whether a pattern can be read is told of the command line, and not of the document.
     let _ = select.selection().map_err(|error| UsageError(format!("{error:#}")))?;
-    let opened = configured.open().await.with_context(|| {
+    configured.open().await.with_context(|| {
         UsageError(format!(
             "cannot use the document `{document}`; name a file, an address, or a document of `haft.toml`"
         ))
-    })?;
-    Ok((configured, opened))
+    })
 }
 
-fn find(known: OpenApiDocuments, document: &str) -> Result<Configured> {
+fn find(known: &OpenApiDocuments, document: &str) -> Result<Configured> {
     let refused = |why: &str| Err(UsageError(format!("the document `{document}` {why}")).into());
     if known.refused.iter().any(|name| name == document) {
         return refused("cannot be used; correct it as the note says");
@@ -52,9 +49,9 @@ fn find(known: OpenApiDocuments, document: &str) -> Result<Configured> {
         );
     }
     let path = Path::new(document);
-    let mut documents = known.documents;
-    if let Some(index) = documents.iter().position(|other| other.name == document) {
-        return Ok(documents.swap_remove(index));
+    let documents = &known.documents;
+    if let Some(found) = documents.iter().find(|other| other.name == document) {
+        return Ok(found.clone());
     }
     let settings = Settings::of(document);
     if !settings.is_remote() && !path.exists() {

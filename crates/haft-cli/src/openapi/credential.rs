@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Says what is shown for a security scheme of a document, and where it is kept.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub(super) enum CredentialSettings {
     Secret(Kept),
@@ -16,6 +16,7 @@ pub(super) enum CredentialSettings {
 }
 
 /// Is a secret, or the file that has it.
+#[derive(Clone)]
 pub(super) enum Kept {
     Here(Secret),
     In(PathBuf),

@@ -1,16 +1,15 @@
 use super::open::Configured;
 use super::settings::Settings;
-use crate::config::{ConfigFile, ConfigFiles, Layer, told};
+use crate::config::{ConfigFile, Layer, told};
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
-use haft::Workdir;
 use haft::mcp::expand_variables;
 use serde::Deserialize;
 
 /// Holds the documents that are configured: tables `[openapi.NAME]` of `haft.toml`.
 #[derive(Default)]
-pub(super) struct OpenApiDocuments {
+pub(crate) struct OpenApiDocuments {
     pub(super) documents: Vec<Configured>,
     /// What is wrong or odd in the files, for people.
     pub(super) notes: Vec<String>,
@@ -30,10 +29,10 @@ struct Tables {
 }
 
 impl OpenApiDocuments {
-    /// Reads the files in force in a directory; a document of the user's takes the place of the workspace's.
-    pub(super) fn read(workdir: &Workdir) -> Result<Self> {
+    /// Gathers the documents of the files in force; one of the user's takes the place of the workspace's.
+    pub(crate) fn of(files: &[&ConfigFile]) -> Result<Self> {
         let mut read = Self::default();
-        for file in ConfigFiles::read(workdir)?.iter() {
+        for file in files {
             match file.parse() {
                 Ok(Tables { openapi }) => {
                     openapi.into_iter().for_each(|(name, value)| read.take(&name, value, file));
@@ -44,6 +43,11 @@ impl OpenApiDocuments {
             }
         }
         Ok(read)
+    }
+
+    /// Gathers the secrets that the operations of the documents are called with.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        self.documents.iter().flat_map(Configured::secrets).collect()
     }
 
     /// Prints what is wrong or odd in the file.

@@ -1,8 +1,8 @@
 use super::arguments::ListOptions;
 use super::chosen;
-use super::documents::OpenApiDocuments;
 use super::open::Configured;
 use super::report::{pairs, place};
+use crate::config::Configuration;
 use crate::exit::{Exit, UsageError};
 use crate::opened_workdir;
 use crate::paint::{ASKS, NAME, QUIET};
@@ -17,7 +17,8 @@ use serde::Serialize;
 pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
     let Some(document) = &options.document else { return documents(options) };
     let workdir = opened_workdir::workdir(None)?;
-    let (_, opened) = chosen::open(&workdir, document, &options.chosen).await?;
+    let documents = Configuration::read(&workdir)?.documents?;
+    let opened = chosen::open(&documents, document, &options.chosen).await?;
     let pairs: Vec<_> = pairs(&opened).collect();
     if options.json {
         let specs: Vec<&ToolSpec> = pairs.iter().map(|(tool, _)| tool.spec()).collect();
@@ -39,7 +40,7 @@ pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
 }
 
 fn documents(options: &ListOptions) -> Result<Exit> {
-    let file = OpenApiDocuments::read(&opened_workdir::workdir(None)?)?;
+    let file = Configuration::read(&opened_workdir::workdir(None)?)?.documents?;
     let chosen = &options.chosen;
     if chosen.server.is_some()
         || chosen.no_deprecated

@@ -1,5 +1,6 @@
 use super::documents::OpenApiDocuments;
 use super::open::Configured;
+use crate::config::Configuration;
 use anyhow::Result;
 use haft::Workdir;
 
@@ -11,7 +12,7 @@ pub(crate) struct LookedAt(Configured);
 
 impl Documents {
     pub(crate) fn of(workdir: &Workdir) -> Result<Self> {
-        OpenApiDocuments::read(workdir).map(Self)
+        Configuration::read(workdir)?.documents.map(Self)
     }
 
     /// The names of those of a file that is not trusted.

@@ -1,18 +1,19 @@
 use super::documents::OpenApiDocuments;
+use super::open::Configured;
 use super::source::DocumentSource;
 use crate::exit;
 use crate::mcp::offered::Wanted;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Catalog, CollisionPolicy, Redactor, SourceHealth, Tool, ToolRegistry, Workdir};
+use haft::{Catalog, CollisionPolicy, Redactor, SourceHealth, Tool, ToolRegistry};
 use std::sync::Arc;
 
 /// Adds the tools of documents that are wanted to those that there are, which keep their names.
 ///
 /// What is wrong with a document is said on standard error, and stands in the way of nothing else.
 pub(crate) async fn offer(
-    workdir: &Workdir,
+    documents: &Result<OpenApiDocuments>,
     mut tools: ToolRegistry,
     wanted: Wanted<'_>,
 ) -> Result<ToolRegistry> {
@@ -24,7 +25,7 @@ pub(crate) async fn offer(
             _ => return Ok(tools),
         },
     };
-    for configured in configured(workdir) {
+    for configured in configured(documents) {
         if document.is_some_and(|document| document != configured.name) {
             continue;
         }
@@ -50,9 +51,9 @@ pub(crate) async fn offer(
 }
 
 /// Adds the documents that are configured behind the sources of a catalog; what they fetch to log in is registered as secret.
-pub(crate) fn offer_live(workdir: &Workdir, catalog: &Catalog, redactor: &Redactor) {
-    for mut configured in configured(workdir) {
-        configured.redactor = Some(redactor.clone());
+pub(crate) fn offer_live(documents: &Result<OpenApiDocuments>, catalog: &Catalog, redactor: &Redactor) {
+    for configured in configured(documents) {
+        let configured = Configured { redactor: Some(redactor.clone()), ..configured.clone() };
         if let Err(error) = catalog.attach(DocumentSource::new(configured)) {
             exit::note(&error);
         }
@@ -70,15 +71,16 @@ pub(crate) fn print_notes(catalog: &Catalog) {
     }
 }
 
-fn configured(workdir: &Workdir) -> Vec<super::open::Configured> {
-    match OpenApiDocuments::read(workdir) {
-        Ok(file) => {
-            file.print_notes();
-            file.documents
+/// Gives the documents, and says what is wrong with those that there are not.
+fn configured(documents: &Result<OpenApiDocuments>) -> &[Configured] {
+    match documents {
+        Ok(known) => {
+            known.print_notes();
+            &known.documents
         }
         Err(error) => {
             exit::note(error.as_ref());
-            Vec::new()
+            &[]
         }
     }
 }

@@ -8,6 +8,7 @@ use haft::openapi::{Document, OpenApiTools};
 use std::path::{Path, PathBuf};
 
 /// Is a document with what is said of it, not read yet.
+#[derive(Clone)]
 pub(super) struct Configured {
     pub(super) name: String,
     pub(super) settings: Settings,

@@ -18,7 +18,7 @@ const MOST_CA_BYTES: u64 = 1 << 20;
 
 /// Is what the configuration, or the command line, says of an OpenAPI document.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration")]
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Settings {
     /// A path, or an address of HTTP.
@@ -52,7 +52,7 @@ pub(super) struct Settings {
 }
 
 /// Says which operations become tools.
-#[derive(Default, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Select {
     /// Only operations with one of these tags.

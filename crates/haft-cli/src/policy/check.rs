@@ -14,15 +14,17 @@ use std::path::Path;
 
 /// Checks policy files one by one, and says what they come to.
 pub(super) fn check(options: &CheckOptions) -> Result<Exit> {
-    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
-    let tools = own_tools::registry_of_runs(&workdir)?;
-    let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
+    let OpenedWorkdir { workdir, configuration, .. } =
+        OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
+    let catalogue = configuration.catalogue()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
     let mut exit = Exit::Done;
     let mut checked = Vec::new();
     let json = options.json;
     for file in &options.files {
         let options = PolicyOptions { policy: Some(file.clone()), ..PolicyOptions::default() };
-        match setup.load(&options, Files::Named) {
+        match setup.load(&options, Files::Named, &tools, &catalogue) {
             Ok(policy) if json => checked.push(CheckedFile::good(file, &policy.loaded)),
             Ok(policy) => print(file, &policy.loaded),
             Err(error) => match error.downcast::<PolicyFileError>() {

@@ -1,12 +1,13 @@
+use crate::config::Configuration;
 use crate::exit::UsageError;
-use crate::offered::NamedTools;
+use crate::offered::named_tool;
 use crate::policy_setup::PolicyInForce;
 use crate::schema::{DecisionShape, ExplanationShape};
 use anyhow::Result;
 use haft::policy::LoadedPolicy;
 use haft::{
     Access, Accesses, CallScope, Decision, DeclareError, Explanation, Limits, Mode, Policy, RuleError, RunId,
-    Schema, ToolName, ToolRegistry, ToolSpec, Workdir,
+    Schema, ToolName, ToolRegistry, ToolSpec,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +21,7 @@ const SHELL: &str = "bash";
 
 /// Says what would be decided about calls, without running them.
 pub(super) struct Decider<'a> {
-    named: NamedTools<'a>,
+    configuration: &'a Configuration,
     tools: &'a ToolRegistry,
     policy: &'a Policy,
     limits: &'a Limits,
@@ -61,7 +62,7 @@ pub(super) enum Input<'a> {
 impl<'a> Decider<'a> {
     /// Decides for an agent below those before it, or for none.
     pub(super) fn new(
-        workdir: &'a Workdir,
+        configuration: &'a Configuration,
         tools: &'a ToolRegistry,
         in_force: &'a PolicyInForce,
         agents: &[String],
@@ -75,7 +76,7 @@ impl<'a> Decider<'a> {
         let name: ToolName = "policy-explain".parse()?;
         let anonymous = ToolSpec::new(name, "Makes an access that is asked about.", Schema::empty());
         let LoadedPolicy { policy, limits, mode, .. } = &in_force.loaded;
-        Ok(Self { named: NamedTools::new(workdir), tools, policy, limits, mode: *mode, scope, anonymous })
+        Ok(Self { configuration, tools, policy, limits, mode: *mode, scope, anonymous })
     }
 
     /// Decides about one line: a call if it is a JSON object with `tool` and `input`, and otherwise a shell command.
@@ -125,7 +126,7 @@ impl<'a> Decider<'a> {
     fn declared(&self, tool: &str, input: Value) -> (Decision, Vec<Explanation>, Option<String>) {
         let other = match self.tools.get(tool) {
             Some(_) => None,
-            None => self.named.tool(tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
+            None => named_tool(self.configuration, tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
         };
         let tools = other.as_ref().unwrap_or(self.tools);
         match tools.declare_within(self.limits, tool, input, &self.scope) {

@@ -13,13 +13,15 @@ use haft::{Decision, Explanation};
 
 /// Says what would be decided about a call, or about each line of standard input.
 pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
-    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
-    let tools = own_tools::registry_of_runs(&workdir)?;
+    let OpenedWorkdir { workdir, configuration, .. } =
+        OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
+    let catalogue = configuration.catalogue()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
     let is_named = options.policy.policy.is_some() || options.policy.profile.is_some();
     let files = if is_named { Files::Named } else { Files::InForce };
-    let policy =
-        PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).load(&options.policy, files)?;
-    let judge = Decider::new(&workdir, &tools, &policy, &options.agent)?;
+    let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
+    let policy = setup.load(&options.policy, files, &tools, &catalogue)?;
+    let judge = Decider::new(&configuration, &tools, &policy, &options.agent)?;
     let Some(call) = &options.call else {
         if !options.stdin {
             let message = "there is nothing to explain; name a shell command, a call as JSON or an access, or give `--stdin`";

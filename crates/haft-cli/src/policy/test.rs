@@ -13,20 +13,22 @@ use serde::Serialize;
 
 /// Runs the tests of policy files and prints each.
 pub(super) fn test(options: &TestOptions) -> Result<Exit> {
-    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
-    let tools = own_tools::registry_of_runs(&workdir)?;
-    let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
+    let OpenedWorkdir { workdir, configuration, .. } =
+        OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
+    let catalogue = configuration.catalogue()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
     let mut counts = Counts { json: options.json, ..Counts::default() };
     if options.files.is_empty() {
         let is_named = options.policy.policy.is_some() || options.policy.profile.is_some();
         let files = if is_named { Files::Named } else { Files::InForce };
-        for report in setup.test(&options.policy, files)? {
+        for report in setup.test(&options.policy, files, &tools, &catalogue)? {
             counts.print(&report);
         }
     }
     for file in &options.files {
         let options = PolicyOptions { policy: Some(file.clone()), ..PolicyOptions::default() };
-        for report in setup.test(&options, Files::Named)? {
+        for report in setup.test(&options, Files::Named, &tools, &catalogue)? {
             counts.print(&report);
         }
     }

@@ -1,20 +1,22 @@
 use super::arguments::TrustOptions;
-use crate::config::{beside_policy, catalogue_with};
+use crate::config::{Configuration, beside_policy};
 use crate::exit::{Exit, UsageError};
 use crate::opened_workdir;
 use crate::own_tools;
 use crate::paint::{GOOD, NAME};
-use crate::policy_setup::{PolicySetup, WorkspaceFile};
+use crate::policy_setup::{PolicySetup, Texts, TrustStore, WorkspaceFile, workspace_path};
 use crate::timeline::visible;
+use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::ToolRegistry;
 use haft::policy::Trust;
+use std::path::Path;
 
 /// Trusts the policy file of a workspace as it is now.
 pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let given = options.workdir.as_deref();
-    let Some(file) = PolicySetup::new(&workdir, given, &ToolRegistry::new()).look_at_workspace()? else {
+    let (name, user) = (given.unwrap_or(Path::new("")), UserDirectories::from_environment());
+    let Some(file) = WorkspaceFile::look(&workdir, name, &user, &Texts::default())? else {
         let root = workdir.root_path().display();
         let message =
             format!("there is no `haft.toml` in `{root}` to trust; name its workspace with `--workdir`");
@@ -22,17 +24,17 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     };
     // What it says of commands counts for its own tests as it will.
     let text = file.text().unwrap_or_default();
-    let catalogue = catalogue_with(&workdir, &text)?;
-    let tools = own_tools::registry_of_runs_by(&workdir, catalogue.clone())?;
-    let setup = PolicySetup::new(&workdir, given, &tools).by_catalogue(catalogue);
+    let configuration = Configuration::read(&workdir)?;
+    let catalogue = configuration.catalogue_with(&text)?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
     // What is wrong with it is told now and not when it is needed.
-    setup.as_trusted(&file)?;
+    PolicySetup::new(&configuration, &workdir, given).as_trusted(&file, &tools, &catalogue)?;
     let name = visible(&file.name.display().to_string());
     if file.trust == Trust::Trusted {
         anstream::println!("{NAME}{name}{NAME:#} is trusted already");
         return Ok(Exit::Done);
     }
-    setup.trust_store()?.trust(&file)?;
+    TrustStore::of(&user)?.trust(&file)?;
     anstream::println!(
         "{GOOD}trusted{GOOD:#} {NAME}{name}{NAME:#} as it is now; after a change it is not trusted again"
     );
@@ -50,10 +52,9 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
 /// Trusts the policy file of a workspace no more.
 pub(super) fn untrust(options: &TrustOptions) -> Result<Exit> {
     let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
-    let tools = own_tools::registry_of_runs(&workdir)?;
-    let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
-    let path = visible(&setup.workspace_path().display().to_string());
-    if setup.trust_store()?.untrust(&setup.workspace_path())? {
+    let file = workspace_path(&workdir);
+    let path = visible(&file.display().to_string());
+    if TrustStore::of(&UserDirectories::from_environment())?.untrust(&file)? {
         anstream::println!("{NAME}{path}{NAME:#} is trusted no more; it only takes away now");
     } else {
         anstream::println!("{NAME}{path}{NAME:#} was not trusted");

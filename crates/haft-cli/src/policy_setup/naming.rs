@@ -1,4 +1,5 @@
 use super::snapshot::Snapshot;
+use super::texts::Texts;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use haft::Workdir;
 use std::path::{Path, PathBuf, absolute};
@@ -42,8 +43,8 @@ impl Naming<'_> {
         }
     }
 
-    /// Reads the files of these names, where the command line names this one.
-    pub(super) fn snapshot(&self, command_line: Option<&Path>) -> Snapshot {
+    /// Reads the files of these names, where the command line names this one; what is among the texts was read before.
+    pub(super) fn snapshot(&self, command_line: Option<&Path>, texts: &Texts) -> Snapshot {
         let user = self.user.config().map(|(path, written)| (written.into(), path.to_owned()));
         let mut aliases: Vec<(PathBuf, PathBuf)> = user.into_iter().collect();
         if self.names == NamesFor::Models {
@@ -53,6 +54,6 @@ impl Naming<'_> {
             // What begins with nothing else is in the working directory.
             aliases.push((PathBuf::new(), self.workdir.root_path().to_owned()));
         }
-        Snapshot::with_aliases(aliases)
+        Snapshot::with_aliases(aliases, texts)
     }
 }

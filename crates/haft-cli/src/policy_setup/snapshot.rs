@@ -1,30 +1,33 @@
+use super::texts::Texts;
 use haft::policy::{LocalPolicySource, PolicySource};
 use sha2::{Digest as _, Sha256};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Reads each file once, so that what was looked at is what counts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     /// By the path that a file was asked for, with the one path that it has.
-    files: RefCell<BTreeMap<PathBuf, (PathBuf, String)>>,
+    files: Mutex<BTreeMap<PathBuf, (PathBuf, String)>>,
+    /// What was read before, be it by other names.
+    texts: Texts,
     /// What stands for a directory at the start of a path, with that directory; the first that fits counts.
     aliases: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Snapshot {
     /// Reads files in which words stand for directories.
-    pub(super) fn with_aliases(aliases: Vec<(PathBuf, PathBuf)>) -> Self {
-        Self { aliases, ..Self::default() }
+    pub(super) fn with_aliases(aliases: Vec<(PathBuf, PathBuf)>, texts: &Texts) -> Self {
+        Self { aliases, texts: texts.clone(), ..Self::default() }
     }
 
     /// Holds one text that is no file.
     pub(super) fn of(name: &Path, text: &str) -> Self {
         let file = (name.to_owned(), text.to_owned());
-        Self { files: RefCell::new(BTreeMap::from([(name.to_owned(), file)])), ..Self::default() }
+        Self { files: Mutex::new(BTreeMap::from([(name.to_owned(), file)])), ..Self::default() }
     }
 
     fn real(&self, path: &Path) -> PathBuf {
@@ -34,7 +37,7 @@ impl Snapshot {
 
     /// The files that were read, each with its one path, in the order of these.
     pub(super) fn files(&self) -> impl Iterator<Item = (PathBuf, String)> {
-        self.files.borrow().values().cloned().collect::<BTreeMap<_, _>>().into_iter()
+        self.known().values().cloned().collect::<BTreeMap<_, _>>().into_iter()
     }
 
     /// The digest of all files that were read, with their paths.
@@ -48,22 +51,26 @@ impl Snapshot {
         }
         hex(&hash.finalize())
     }
+
+    /// Nothing panics half-way through a change.
+    fn known(&self) -> MutexGuard<'_, BTreeMap<PathBuf, (PathBuf, String)>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl PolicySource for &Snapshot {
     fn read(&self, path: &Path) -> io::Result<String> {
-        if let Some((_, text)) = self.files.borrow().get(path) {
+        if let Some((_, text)) = self.known().get(path) {
             return Ok(text.clone());
         }
-        let file =
-            (LocalPolicySource.canonical(&self.real(path))?, LocalPolicySource.read(&self.real(path))?);
+        let file = self.texts.read(&self.real(path))?;
         let text = file.1.clone();
-        self.files.borrow_mut().insert(path.to_owned(), file);
+        self.known().insert(path.to_owned(), file);
         Ok(text)
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        match self.files.borrow().get(path) {
+        match self.known().get(path) {
             Some((canonical, _)) => Ok(canonical.clone()),
             None => LocalPolicySource.canonical(&self.real(path)),
         }

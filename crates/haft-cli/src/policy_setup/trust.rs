@@ -1,8 +1,13 @@
+use super::is_there;
+use super::naming::{NamesFor, Naming};
 use super::snapshot::{Snapshot, hex};
+use super::texts::Texts;
+use crate::config::TABLES;
 use crate::exit::UsageError;
+use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result};
-use haft::policy::{PolicySource as _, Trust};
-use haft::{PrivateFileError, PrivateFiles};
+use haft::policy::{PolicyLoader, PolicySource as _, Trust};
+use haft::{PrivateFileError, PrivateFiles, Workdir};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
@@ -18,9 +23,9 @@ pub(crate) struct WorkspaceFile {
     /// The path by which it was read.
     pub(super) read_as: PathBuf,
     /// The path without symbolic links up to the file.
-    pub(super) path: PathBuf,
+    path: PathBuf,
     /// What it says, with all that it includes; `None` where something is wrong with it.
-    pub(super) digest: Option<String>,
+    digest: Option<String>,
     pub(crate) trust: Trust,
     pub(super) snapshot: Snapshot,
 }
@@ -33,6 +38,41 @@ pub(crate) struct WorkspaceFile {
 pub(crate) struct TrustStore(PrivateFiles);
 
 impl WorkspaceFile {
+    /// Reads the file of a workspace as far as to tell whether it is trusted, if there is one and it is not the user's own.
+    ///
+    /// `given` is the directory as people know it.
+    pub(crate) fn look(
+        workdir: &Workdir,
+        given: &Path,
+        user: &UserDirectories,
+        texts: &Texts,
+    ) -> Result<Option<Self>> {
+        let path = workspace_path(workdir);
+        if !is_there(&path) {
+            return Ok(None);
+        }
+        let is_users = || Some(path.canonicalize().ok()? == user.policy_file()?.canonicalize().ok()?);
+        if is_users() == Some(true) {
+            return Ok(None);
+        }
+        let naming = Naming { names: NamesFor::People, workdir, given, user };
+        let (read_as, snapshot) = (naming.workspace(), naming.snapshot(None, texts));
+        let digest = {
+            let language = haft::rule_language(workdir, user.home().as_deref());
+            let loader = PolicyLoader::new(language).others(TABLES).source(&snapshot);
+            // What is wrong with the file is told when it is read as what it is.
+            loader.workspace(&read_as, Trust::Trusted).load().ok().map(|_| snapshot.digest())
+        };
+        let mut file =
+            Self { name: given.join(POLICY_FILE), read_as, path, digest, trust: Trust::Untrusted, snapshot };
+        if let Ok(store) = TrustStore::of(user)
+            && store.trusts(&file)?
+        {
+            file.trust = Trust::Trusted;
+        }
+        Ok(Some(file))
+    }
+
     /// The paths of the files that it consists of: itself and all that it includes.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.snapshot.files().map(|(path, _)| path).collect()
@@ -50,13 +90,13 @@ impl WorkspaceFile {
 }
 
 impl TrustStore {
-    /// Keeps it below a directory of the user's.
-    pub(super) fn new(state: &Path) -> Self {
-        Self(PrivateFiles::new(state.join("trust")).most_bytes(MOST_BYTES))
+    /// Keeps it where the user's state is.
+    pub(crate) fn of(user: &UserDirectories) -> Result<Self> {
+        Ok(Self(PrivateFiles::new(user.state()?.join("trust")).most_bytes(MOST_BYTES)))
     }
 
     /// Tells whether a file is trusted as it is.
-    pub(super) fn trusts(&self, file: &WorkspaceFile) -> Result<bool> {
+    fn trusts(&self, file: &WorkspaceFile) -> Result<bool> {
         let Some(digest) = &file.digest else { return Ok(false) };
         let entry = entry(&file.path);
         match self.0.read(&entry) {
@@ -89,6 +129,11 @@ impl TrustStore {
     pub(crate) fn untrust(&self, workspace: &Path) -> Result<bool> {
         Ok(self.0.remove(&entry(workspace))?)
     }
+}
+
+/// The path of a workspace's file, which need not be there.
+pub(crate) fn workspace_path(workdir: &Workdir) -> PathBuf {
+    workdir.root_path().join(POLICY_FILE)
 }
 
 /// The name under which it is kept that a file is trusted.

@@ -1,24 +1,20 @@
 use super::toolbox::Settings;
-use crate::changes::journalled;
+use crate::config::Configuration;
+use crate::groundwork::Groundwork;
 use crate::known_secrets;
 use crate::mcp::offered::{Offered, offer_live};
 use crate::openapi;
 use crate::opened_workdir::OpenedWorkdir;
 use crate::other_root::OtherRoot;
-use crate::own_tools;
-use crate::sandbox;
-use crate::user_directories::UserDirectories;
-use anyhow::{Context as _, Result};
+use crate::scripts::Outputs;
+use anyhow::Result;
 use haft::policy::SandboxMode;
-use haft::shell::ScriptOutputs;
 use haft::{
-    CallScope, Catalog, CatalogBuilder, Event, EventKind, Events, FixedSource, Observer, OutputStore,
-    ReadOutput, Redactor, Workdir,
+    CallScope, Catalog, CatalogBuilder, Event, EventKind, Events, FixedSource, Observer, Redactor, Workdir,
 };
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -43,34 +39,31 @@ pub(super) struct Place {
     pub(super) catalog: Catalog,
     /// How far the commands of all its clients are confined.
     pub(super) sandbox: SandboxMode,
-    pub(super) outputs: Arc<dyn OutputStore>,
+    pub(super) outputs: Outputs,
     pub(super) servers: Arc<Offered>,
+    /// What was configured for it when it was opened.
+    pub(super) configuration: Arc<Configuration>,
     ready: watch::Receiver<bool>,
     _following: AbortOnDropHandle<()>,
-    /// Where large outputs are; it goes with them.
-    _spilled: TempDir,
 }
 
 impl Place {
-    /// Opens a directory, and begins to gather its tools; changes of these are counted, and secrets that are configured for it
-    /// are registered.
+    /// Begins to gather the tools of a directory; changes of these are counted, and secrets that are configured for it are
+    /// registered.
     pub(super) fn open(
         path: &Path,
+        opened: OpenedWorkdir,
         settings: &Settings,
-        user: &UserDirectories,
         (changes, redactor): (&Arc<watch::Sender<u64>>, &Redactor),
     ) -> Result<Arc<Self>> {
         let left_out = settings.left_out;
-        let OpenedWorkdir { workdir, roots, config } = OpenedWorkdir::of(Some(path), settings.roots.clone())?;
-        let workdir = journalled(workdir, user, settings.quota)?;
-        let spilled = tempfile::tempdir()
-            .context("cannot make a directory for large outputs; make that of TMPDIR writable")?;
-        known_secrets::register(&workdir, redactor);
-        let of_scripts = ScriptOutputs::spilling_into(spilled.path()).redactor(redactor.clone());
-        let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
-        let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user);
-        let own = own_tools::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
-        let own = own.with(ReadOutput::new(Arc::clone(&outputs)))?;
+        known_secrets::register(&opened.configuration, &opened.settings, redactor);
+        let outputs = Outputs::new(redactor)?;
+        let Settings { policy, quota, .. } = settings;
+        let ground = Groundwork::lay(&opened, Some(path), policy, *quota, |bash| outputs.of(bash))?;
+        let own = outputs.readable(&ground.own)?;
+        let (workdir, sandbox) = (ground.workdir, ground.sandbox);
+        let OpenedWorkdir { roots, configuration, settings, .. } = opened;
         let counted = Arc::clone(changes);
         let count = move |event: &Event| {
             if matches!(event.kind, EventKind::ToolsChanged { .. }) {
@@ -81,11 +74,14 @@ impl Place {
         let scope = CallScope::new("catalog".parse()?);
         // What is first keeps its names.
         let builder = Catalog::builder().source(FixedSource::new(OWN, own)).events(events, scope);
-        let catalog = config.select.into_iter().fold(builder, CatalogBuilder::select).build()?;
-        let servers =
-            Arc::new(if left_out.mcp { Offered::default() } else { offer_live(&workdir, &catalog) });
+        let catalog = settings.select.into_iter().fold(builder, CatalogBuilder::select).build()?;
+        let servers = Arc::new(if left_out.mcp {
+            Offered::default()
+        } else {
+            offer_live(&workdir, &configuration.servers, &catalog)
+        });
         if !left_out.openapi {
-            openapi::offered::offer_live(&workdir, &catalog, redactor);
+            openapi::offered::offer_live(&configuration.documents, &catalog, redactor);
         }
         let (said, ready) = watch::channel(false);
         let (followed, started) = (catalog.clone(), Arc::clone(&servers));
@@ -105,9 +101,9 @@ impl Place {
             sandbox,
             outputs,
             servers,
+            configuration: Arc::new(configuration),
             ready,
             _following: AbortOnDropHandle::new(following),
-            _spilled: spilled,
         }))
     }
 

@@ -83,7 +83,7 @@ pub(super) struct Serving {
 pub(super) async fn run(serving: Serving, ending: &Ending) -> Result<()> {
     let stop = ending.token();
     let Serving { toolbox, way, tools, state_key, rates, options } = serving;
-    let redactor = toolbox.redactor().clone();
+    let redactor = toolbox.places().redactor.clone();
     let mut server = McpServe::builder(toolbox).mode(tools);
     if let Some(key) = state_key {
         server = server.state_key(key);

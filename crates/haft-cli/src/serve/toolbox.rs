@@ -2,26 +2,26 @@ use super::clients::{ClientSettings, Clients};
 use super::directory::Directory;
 use super::instructions::{self, instructions};
 use super::place::{LeftOut, Place};
+use super::places::Places;
 use super::waiting_calls::WaitingCalls;
 use crate::changes::ChangeQuota;
 use crate::cluster::ServedCluster;
+use crate::config::Configuration;
 use crate::exit;
 use crate::kept_state::KeptState;
-use crate::mcp::offered::Offered;
-use crate::opened_workdir;
+use crate::opened_workdir::{self, OpenedWorkdir};
 use crate::other_root::OtherRoot;
 use crate::paint::ASKS;
 use crate::policy_setup::{PolicyInForce, PolicyOptions, PolicySetup};
 use crate::task::{SERVED, Task, What};
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::shell::ScriptsApart;
 use haft::{
-    CallScope, DenyAll, Grants, Journal, Limits, LocalExecutor, Mode, PendingStore, Redactor, RunId,
-    ToolExecutor, ToolRegistry,
+    CallScope, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, RunId, ToolExecutor, ToolRegistry,
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -32,14 +32,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 
 /// How long a call that is cancelled may take to end: the whole process has a second.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// How many benches are kept that nobody uses now, and how many directories are worked in at once.
+/// How many benches are kept that nobody uses now.
 const MOST_IDLE: usize = 32;
-const MOST_PLACES: usize = 16;
 
 /// How many runs are known as those that are served, the latest.
 const MOST_RUNS: usize = 256;
@@ -68,11 +66,7 @@ pub(super) struct ServedBenches(Arc<Inner>);
 struct Inner {
     settings: Settings,
     state: Arc<KeptState>,
-    user: UserDirectories,
-    changes: Arc<watch::Sender<u64>>,
-    /// Knows the secrets of all directories that are worked in, which nothing may show.
-    redactor: Redactor,
-    places: Mutex<BTreeMap<PathBuf, Arc<Place>>>,
+    places: Places,
     benches: Mutex<Benches>,
     runs: Mutex<VecDeque<RunId>>,
     /// What was said of the policy files.
@@ -99,14 +93,17 @@ impl ServedBenches {
         Self(Arc::new(Inner {
             settings,
             state,
-            user,
-            changes: Arc::new(watch::Sender::new(0)),
-            redactor: Redactor::new(),
-            places: Mutex::default(),
+            places: Places::new(user),
             benches: Mutex::default(),
             runs: Mutex::default(),
             said: Mutex::default(),
         }))
+    }
+
+    /// Knows the directory that this is started in as it was read.
+    pub(super) fn started_in(&self, directory: &Path, opened: Result<OpenedWorkdir>) -> &Self {
+        self.0.places.start_in(directory, opened);
+        self
     }
 
     /// The runs whose calls are served, the latest first.
@@ -114,25 +111,9 @@ impl ServedBenches {
         lock(&self.0.runs).iter().cloned().collect()
     }
 
-    /// Knows the secrets that nothing may show.
-    pub(super) fn redactor(&self) -> &Redactor {
-        &self.0.redactor
-    }
-
-    /// The servers of all directories that are worked in.
-    pub(super) fn servers(&self) -> Vec<Arc<Offered>> {
-        lock(&self.0.places).values().map(|place| Arc::clone(&place.servers)).collect()
-    }
-
-    /// The tools of a task's calls and what bounds these, if its directory is worked in.
-    pub(super) async fn tools_of(&self, task: Task) -> Option<(ToolRegistry, Limits)> {
-        let place = Arc::clone(lock(&self.0.places).get(&task.workdir)?);
-        let found = move || {
-            let tools = place.catalog.snapshot();
-            let limits = task.limits(&place.workdir, &tools);
-            (tools, limits)
-        };
-        tokio::task::spawn_blocking(found).await.ok()
+    /// The directories that are worked in.
+    pub(super) fn places(&self) -> &Places {
+        &self.0.places
     }
 
     /// Says how many requests a minute are answered to whom.
@@ -148,18 +129,18 @@ impl ServedBenches {
                 let caller = Caller::new(principal);
                 let (client, directory) = self.0.chosen(&caller, None)?;
                 let place = self.0.place(&directory)?;
-                self.0.make(caller, client, directory, place).await
+                let as_opened = |place: &Place| Ok(Arc::clone(&place.configuration));
+                self.0.make(caller, client, directory, place, as_opened).await
             };
             made.await.with_context(|| format!("the client `{}` cannot be served", name.as_str()))?;
         }
+        self.0.places.started();
         Ok(())
     }
 
     /// Ends all servers at once, and waits for that.
     pub(super) async fn stop(&self) {
-        let places: Vec<_> = std::mem::take(&mut *lock(&self.0.places)).into_values().collect();
-        let stops: JoinSet<()> = places.into_iter().map(|place| async move { place.stop().await }).collect();
-        stops.join_all().await;
+        self.0.places.stop().await;
     }
 }
 
@@ -176,29 +157,7 @@ impl Inner {
 
     /// Opens a directory, unless it is open.
     fn place(&self, directory: &Path) -> Result<Arc<Place>> {
-        let mut places = lock(&self.places);
-        if let Some(place) = places.get(directory) {
-            return Ok(Arc::clone(place));
-        }
-        if places.len() >= MOST_PLACES {
-            // One that nobody works in is closed; its servers end with it.
-            let idle = || {
-                places.iter().find(|(_, place)| Arc::strong_count(place) == 1).map(|(path, _)| path.clone())
-            };
-            let idle = idle().or_else(|| {
-                lock(&self.benches).recent.clear();
-                idle()
-            });
-            match idle {
-                Some(path) => drop(places.remove(&path)),
-                None => bail!(
-                    "{MOST_PLACES} directories are worked in already; end the work in another one, then try again"
-                ),
-            }
-        }
-        let place = Place::open(directory, &self.settings, &self.user, (&self.changes, &self.redactor))?;
-        places.insert(directory.to_owned(), Arc::clone(&place));
-        Ok(place)
+        self.places.open(directory, &self.settings, || lock(&self.benches).recent.clear())
     }
 
     /// Makes a bench; reads policy files, so it takes a thread that may wait.
@@ -208,9 +167,13 @@ impl Inner {
         client: ClientSettings,
         directory: PathBuf,
         place: Arc<Place>,
+        configured: impl FnOnce(&Place) -> Result<Arc<Configuration>> + Send + 'static,
     ) -> Result<Bench> {
         let inner = Arc::clone(self);
-        let making = tokio::task::spawn_blocking(move || inner.made(&caller, &client, &directory, &place));
+        let making = tokio::task::spawn_blocking(move || {
+            let configuration = configured(&place)?;
+            inner.made(&caller, &client, &directory, &place, &configuration)
+        });
         making
             .await
             .context("setting up the tools of a client broke, which is a fault of haft's own; report it")?
@@ -222,11 +185,12 @@ impl Inner {
         client: &ClientSettings,
         directory: &Path,
         place: &Arc<Place>,
+        configuration: &Configuration,
     ) -> Result<Bench> {
         let options = client.policy.as_ref().unwrap_or(&self.settings.policy);
         let tools = place.catalog.snapshot();
-        let setup = PolicySetup::new(&place.workdir, Some(directory), &tools).for_user(self.user.clone());
-        let mut policy = setup.in_force(options)?;
+        let setup = PolicySetup::new(configuration, &place.workdir, Some(directory));
+        let mut policy = setup.in_force(options, &tools, &configuration.catalogue()?)?;
         policy.check_sandbox(place.sandbox)?;
         self.print_once(policy.notes());
         policy.loaded.limits.grace = policy.loaded.limits.grace.min(GRACE);
@@ -265,14 +229,14 @@ impl Inner {
             Some(cluster) => {
                 let rules = (policy.loaded.policy.clone(), policy.loaded.limits.clone());
                 let journal = Journal::new(Arc::clone(&self.state) as _);
-                let journalled = (journal, self.redactor.clone());
+                let journalled = (journal, self.places.redactor.clone());
                 cluster.executor(Arc::clone(&waiting) as _, rules, policy.mode.clone(), journalled)
             }
             None => self.local(caller, place, &policy, tools.clone(), Arc::clone(&waiting) as _)?,
         };
         let served = Arc::clone(place);
         let bench = Bench::new(move || served.catalog.snapshot(), executor, scope, waiting);
-        let bench = bench.with_outputs(Arc::clone(&place.outputs)).with_instructions(instructions);
+        let bench = bench.with_outputs(Arc::clone(&place.outputs.store)).with_instructions(instructions);
         Ok(match self.settings.attended {
             Some(stays_open) => bench.attended(stays_open),
             None => bench,
@@ -300,8 +264,8 @@ impl Inner {
             .grants(grants)
             .pending(waiting)
             .journal(Journal::new(Arc::clone(&self.state) as _))
-            .outputs(Arc::clone(&place.outputs))
-            .redactor(self.redactor.clone())
+            .outputs(Arc::clone(&place.outputs.store))
+            .redactor(self.places.redactor.clone())
             .build();
         Ok(Arc::new(executor))
     }
@@ -333,7 +297,11 @@ impl Inner {
         }
         let place = self.place(&directory)?;
         place.ready().await;
-        let bench = self.make(caller.clone(), client, directory, place).await?;
+        let inner = Arc::clone(self);
+        // Files may have changed since the directory was opened: a client that comes is served by what they say now, and by
+        // what is trusted of them now.
+        let as_it_is = move |place: &Place| Ok(Arc::new(inner.places.configuration(&place.workdir)?));
+        let bench = self.make(caller.clone(), client, directory, place, as_it_is).await?;
         Ok(self.keep(key, Arc::new(bench)))
     }
 
@@ -379,7 +347,7 @@ impl Toolbox for ServedBenches {
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
-        self.0.changes.subscribe()
+        self.0.places.changes.subscribe()
     }
 }
 

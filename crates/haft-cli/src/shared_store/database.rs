@@ -1,5 +1,5 @@
 use super::StoreUrl;
-use crate::config::{ConfigFiles, StoreTable};
+use crate::config::{ConfigFile, StoreTable};
 use anyhow::Result;
 use serde::Deserialize;
 
@@ -23,11 +23,11 @@ struct Tables {
 }
 
 impl Database {
-    /// Finds the one that the user's own file names, if it names one.
+    /// Finds the one that the user's own file names, if there is such a file and it names one.
     ///
     /// A workspace's file is not asked: what is remembered is the user's, and the same in every directory.
-    pub(crate) fn of_user() -> Result<Option<Self>> {
-        let Some(file) = ConfigFiles::of_user()? else { return Ok(None) };
+    pub(crate) fn of_user(file: Option<&ConfigFile>) -> Result<Option<Self>> {
+        let Some(file) = file else { return Ok(None) };
         let Tables { store } = file.parse()?;
         store.map(|table| table.database(&file.folder)).transpose()
     }

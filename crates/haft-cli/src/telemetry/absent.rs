@@ -4,23 +4,21 @@ use super::{Sent, Telling, look};
 use crate::config::Settings;
 use crate::exit::note;
 use anyhow::anyhow;
-use haft::{SpanContent, Workdir};
+use haft::SpanContent;
 use std::sync::OnceLock;
 
 /// Whether it was looked at what is configured: it is said once.
 static SAID: OnceLock<()> = OnceLock::new();
 
-/// Says that spans cannot be sent, if `haft.toml` has a table that says where to; the first directory counts.
+/// Says that spans cannot be sent, if these settings have a table that says where to; those of the first directory count.
 ///
 /// Variables of the environment are for other programs, too, and so are none of this one's business.
-pub(crate) fn begin(workdir: &Workdir, _: Telling) {
+pub(crate) fn begin(settings: &Settings, _: Telling) {
     SAID.get_or_init(|| {
-        // What is wrong with the files is told by whoever needs them.
-        let Ok(settings) = Settings::read(workdir) else { return };
         if settings.telemetry.is_none() {
             return;
         }
-        match look(&settings) {
+        match look(settings) {
             Ok(sent) => {
                 if let Some(absent) = sent.and_then(|_| Sent::absent()) {
                     note(anyhow!(absent).as_ref());

@@ -4,7 +4,7 @@ use super::{Telling, look};
 use crate::config::Settings;
 use crate::exit::note;
 use anyhow::{Context as _, Result};
-use haft::{SpanContent, Workdir};
+use haft::SpanContent;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry::{Key, KeyValue};
 use opentelemetry_sdk::Resource;
@@ -27,14 +27,12 @@ struct Export {
     lost: Arc<Lost>,
 }
 
-/// Has spans exported from now on, if they are to be by what is configured for a directory; the first directory counts.
+/// Has spans exported from now on, if they are to be by these settings; those of the first directory count.
 ///
 /// What is wrong with it is said, and calls are made all the same.
-pub(crate) fn begin(workdir: &Workdir, telling: Telling) {
+pub(crate) fn begin(settings: &Settings, telling: Telling) {
     EXPORT.get_or_init(|| {
-        // What is wrong with the files is told by whoever needs them.
-        let settings = Settings::read(workdir).ok()?;
-        Export::of(&settings, telling).unwrap_or_else(|error| {
+        Export::of(settings, telling).unwrap_or_else(|error| {
             note(error.context("no spans are exported").as_ref());
             None
         })

@@ -2,6 +2,7 @@
 
 mod commands;
 mod looked_at;
+mod read_once;
 
 use crate::{haft, shown};
 use expect_test::{Expect, expect};

@@ -66,7 +66,10 @@ fn rules_and_tests_are_bounded() {
     assert_eq!(told(&error), [(Some(10_003), TOO_MANY)]);
     let tests = "[[test]]\naccess = \"opaque\"\nexpect = \"ask\"\n".repeat(1_001);
     let error = PolicyFile::parse(&tests, "policy.toml", &language()).unwrap_err();
-    assert_eq!(error.problems()[0].message(), "a policy file has at most 1000 tests; move some into another file");
+    assert_eq!(
+        error.problems()[0].message(),
+        "a policy file has at most 1000 tests; move some into another file"
+    );
 }
 
 const TOO_MANY: &str = "a policy has at most 10000 rules, all that it includes counted; use wider patterns";

@@ -72,6 +72,25 @@ fn what_is_said_once_is_said_by_the_last_trusted_layer() {
 }
 
 #[test]
+fn what_holds_whatever_tools_there_are_is_known_before_tests_are_run() {
+    let files = || {
+        let user = "[sandbox]\nmode = \"prefer\"\n";
+        // The test fails, and what is not trusted widens nothing.
+        let workspace = "[permissions]\nmode = \"auto\"\n[sandbox]\nmode = \"require\"\n[[test]]\naccess = \"read(a)\"\n\
+                         expect = \"allow\"\n";
+        let files = Memory::of([("user.toml", user), ("work.toml", workspace)]);
+        PolicyLoader::new(language()).source(files).user("user.toml").workspace("work.toml", Trust::Untrusted)
+    };
+    let said = |loader: PolicyLoader<'_>| {
+        let switches = loader.switches().unwrap();
+        (switches.mode, switches.sandbox)
+    };
+    assert!(files().load().is_err());
+    assert_eq!(said(files()), (Mode::Default, SandboxMode::Require));
+    assert_eq!(said(files().mode(Mode::Plan).sandbox(SandboxMode::Off)), (Mode::Plan, SandboxMode::Off));
+}
+
+#[test]
 fn what_was_named_for_this_run_counts_over_all_files() {
     let loaded = PolicyLoader::new(language())
         .source(Memory::of([("run.toml", "profile = \"full_access\"\n[permissions]\nmode = \"auto\"\n")]))

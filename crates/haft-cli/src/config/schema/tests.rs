@@ -1,7 +1,7 @@
 //! The schema and the readers of `haft.toml` agree: what is read fits the schema, and what neither knows both refuse.
 
 use super::super::commands;
-use super::super::files::{ConfigFile, Layer};
+use super::super::file::{ConfigFile, Layer};
 use super::super::tables::Tables;
 use super::{schema, text};
 use crate::init::{FOR_USER, for_each_kind_of_project};

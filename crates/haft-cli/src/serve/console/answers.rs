@@ -109,7 +109,7 @@ impl Live {
     /// Checks that a call can be made with these arguments, where its tools are at hand.
     async fn check(&self, entry: &PendingEntry, pending: &PendingCall, input: &Value) -> Result<(), String> {
         let Ok(task) = Task::kept(&entry.host) else { return Ok(()) };
-        let Some((tools, limits)) = self.benches.tools_of(task).await else { return Ok(()) };
+        let Some((tools, limits)) = self.benches.places().tools_of(task).await else { return Ok(()) };
         match refusal(&tools, &limits, pending, input) {
             Some(refusal) => Err(format!("the call cannot be made with these arguments: {refusal}")),
             None => Ok(()),
@@ -125,7 +125,7 @@ impl Live {
     }
 
     fn accept(&self, request: &AcceptRequest) -> Result<String, String> {
-        for servers in self.benches.servers() {
+        for servers in self.benches.places().servers() {
             if let Some(tool) = servers.accept(&request.server, &request.digest).map_err(broken)? {
                 return Ok(format!("accepted `{tool}`"));
             }

@@ -50,7 +50,7 @@ impl Live {
         match self.all(&version).await {
             Ok(mut all) => {
                 // What is kept of calls that wait is what will run, and so is not redacted where it is kept.
-                self.benches.redactor().redact_value(&mut all);
+                self.benches.places().redactor.redact_value(&mut all);
                 make_visible(&mut all);
                 json(StatusCode::OK, &all)
             }
@@ -73,7 +73,7 @@ impl Live {
         for run in self.benches.runs() {
             hash.update(run.as_str());
         }
-        for servers in self.benches.servers() {
+        for servers in self.benches.places().servers() {
             hash.update(servers.mark());
         }
         hex(&hash.finalize()[..12])
@@ -85,10 +85,10 @@ impl Live {
             Some(store) => live(store, &runs).await?,
             None => Value::Null,
         };
-        let (waiting, redactor) = (self.waiting().await?, self.benches.redactor());
+        let (waiting, redactor) = (self.waiting().await?, &self.benches.places().redactor);
         let grants = self.state.grants().await?;
         let (mut servers, mut held) = (Vec::new(), Vec::new());
-        for offered in self.benches.servers() {
+        for offered in self.benches.places().servers() {
             servers.extend(offered.statuses().iter().map(|status| {
                 json!({
                     "name": status.name.as_str(),

@@ -1,0 +1,43 @@
+use super::files_read::FilesRead;
+use super::naming::NamesFor;
+use super::{Files, PolicyInForce, PolicyOptions, PolicySetup};
+use anyhow::Result;
+use haft::policy::SandboxMode;
+use haft::shell::Catalogue;
+use haft::{Mode, ToolRegistry};
+
+/// Is the policy in force as far as it can be told before there are tools, which depend on it.
+pub(crate) struct PolicyAhead<'a> {
+    setup: PolicySetup<'a>,
+    options: &'a PolicyOptions,
+    /// What is wrong with the files is told when they are loaded.
+    read: Result<FilesRead<'a>>,
+}
+
+impl<'a> PolicyAhead<'a> {
+    /// Reads the files in force, as models may read of their rules.
+    pub(crate) fn of(setup: PolicySetup<'a>, options: &'a PolicyOptions) -> Self {
+        Self { setup, options, read: FilesRead::of(setup, options, Files::InForce, NamesFor::Models) }
+    }
+
+    /// Says how far commands are to be confined.
+    ///
+    /// In the mode `auto`, which lets through what nobody has looked at, they are confined where they can be, unless
+    /// `--sandbox` says otherwise.
+    pub(crate) fn sandbox(&self) -> SandboxMode {
+        if let Some(mode) = self.options.sandbox {
+            return mode;
+        }
+        let Ok(FilesRead { switches, .. }) = &self.read else { return SandboxMode::Off };
+        let least = if switches.mode == Mode::Auto { SandboxMode::Prefer } else { SandboxMode::Off };
+        switches.sandbox.max(least)
+    }
+
+    /// Loads the policy for these tools, as [`PolicySetup::in_force`] says.
+    pub(crate) fn in_force(self, tools: &ToolRegistry, catalogue: &Catalogue) -> Result<PolicyInForce> {
+        self.read.and_then(|read| read.load(tools, catalogue)).or_else(|error| {
+            // What is wrong is told to people.
+            self.setup.load(self.options, Files::InForce, tools, catalogue).and(Err(error))
+        })
+    }
+}
