@@ -73,7 +73,8 @@ impl Asking<'_> {
         })?;
         *request.headers_mut() = headers;
         // Between events it is waited as the reader of events says, and for all of them as long as they come.
-        let exchange = Exchange::default().endless().first_byte(self.patience.answer).most_bytes(MOST_ANSWER);
+        let exchange =
+            Exchange::default().endless().first_byte_timeout(self.patience.answer).most_bytes(MOST_ANSWER);
         let answer = self.service.http.send(request, exchange).await.map_err(unanswered)?;
         if !answer.status().is_success() {
             return Err(self.refusal(answer).await);
