@@ -196,7 +196,7 @@ async fn an_answer_that_stands_still_ends() {
         let transcript = wire.transcript("overloaded");
         let half = transcript.find("Half").unwrap();
         let server = Server::start([Answer::events(&transcript[..half]).then_still()]).await;
-        let patience = quick().idle(Duration::from_millis(50));
+        let patience = quick().idle_timeout(Duration::from_millis(50));
         let model = wire.patient_model(server.address, patience);
         let (_, turn) = take_turn(&*model, go_on()).await;
         let error = turn.unwrap_err();
