@@ -37,7 +37,7 @@
 //!
 //! [`OpenApiTools`] makes a tool of each operation that a [`Selection`] chooses. Preparing a call makes its request and declares
 //! what it touches; running it sends the request with an [`HttpClient`](haft_http::HttpClient), within
-//! [`CallLimits`]. A reply becomes what it is: JSON is data, an image an image, events are updates while they come. An error of
+//! [`OperationLimits`]. A reply becomes what it is: JSON is data, an image an image, events are updates while they come. An error of
 //! the API becomes one of the tool, with the status as a [`StatusError`] for the host and the next step for the model. Where a
 //! reply is one page of several, the model is told with which arguments to go on.
 //!
@@ -114,4 +114,4 @@ pub use reply::StatusError;
 pub use request_parts::{EncodeError, RequestParts};
 pub use schema::OperationSchema;
 pub use selection::{PatternError, Selection};
-pub use tools::{CallLimits, OpenApiTools, OpenApiToolsBuilder};
+pub use tools::{OpenApiTools, OpenApiToolsBuilder, OperationLimits};

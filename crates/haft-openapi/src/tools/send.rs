@@ -86,7 +86,7 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
         let request = request(call, tokens, url.clone())?;
         // Its body is bounded where it is read, since what is cut is no error.
         let exchange = Exchange::default()
-            .first_byte_timeout(call.tool.shared.limits.first_byte)
+            .first_byte_timeout(call.tool.shared.limits.first_byte_timeout)
             .endless()
             .decompressed();
         let answer = call.tool.shared.client.send(request, exchange).await;
