@@ -113,7 +113,7 @@ pub use journal::{
     JsonlJournal, MemoryJournal, PersonAnswer,
 };
 pub use layer::{Before, Layer, LayerCall, LayerTime};
-pub use limits::{Limits, Retries, ToolLimits};
+pub use limits::{Limits, ToolLimits, ToolRetries};
 pub use nearest::{listed, nearest};
 pub use outline::{one_line, origins, outline};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention};
