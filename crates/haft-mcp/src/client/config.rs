@@ -205,24 +205,24 @@ pub enum Era {
 /// use haft_mcp::{ServerLimits, ServersFile};
 /// use std::time::Duration;
 ///
-/// let text = "[mcp.servers.slow]\ncommand = 'mcp-slow'\nlimits = { call = '1h', message = '64 MiB' }";
+/// let text = "[mcp.servers.slow]\ncommand = 'mcp-slow'\nlimits = { timeout = '1h', message = '64 MiB' }";
 /// let limits = ServersFile::from_toml(text, "mcp.toml", &|_| None)?.servers[0].limits;
-/// assert_eq!((limits.call, limits.message_bytes), (Duration::from_hours(1), 64 << 20));
-/// assert_eq!(limits.idle, ServerLimits::default().idle);
+/// assert_eq!((limits.timeout, limits.message_bytes), (Duration::from_hours(1), 64 << 20));
+/// assert_eq!(limits.idle_timeout, ServerLimits::default().idle);
 /// # Ok::<(), haft_mcp::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLimits {
     /// How long it may take to start; 30 s by default.
-    pub start: Duration,
+    pub start_timeout: Duration,
     /// How long a server that was never met may take to answer in the modern era before the legacy one is tried, too; 3 s by
     /// default.
-    pub probe: Duration,
+    pub probe_timeout: Duration,
     /// How long a call may be without news; 60 s by default.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
     /// How long a call may take in all; 10 minutes by default. It stands still while a person is asked.
-    pub call: Duration,
+    pub timeout: Duration,
     /// The largest message it may send, in bytes; 16 MiB by default.
     pub message_bytes: usize,
     /// How often it is restarted within [`ServerLimits::restart_window`]; 5 times by default.
@@ -318,10 +318,10 @@ impl fmt::Debug for HttpServer {
 impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            start: Duration::from_secs(30),
-            probe: Duration::from_secs(3),
-            idle: Duration::from_mins(1),
-            call: Duration::from_mins(10),
+            start_timeout: Duration::from_secs(30),
+            probe_timeout: Duration::from_secs(3),
+            idle_timeout: Duration::from_mins(1),
+            timeout: Duration::from_mins(10),
             message_bytes: 16 * 1024 * 1024,
             restarts: 5,
             restart_window: Duration::from_mins(5),

@@ -51,7 +51,7 @@ impl Tool for McpTool {
         let limits = self.server.config().limits;
         let call = Call::new(self.server.clone(), Arc::clone(&self.tool), input.clone());
         Ok(Prepared::new(self.accesses.clone(), call)
-            .with_timeout(limits.call)
-            .with_idle_timeout(limits.idle))
+            .with_timeout(limits.timeout)
+            .with_idle_timeout(limits.idle_timeout))
     }
 }

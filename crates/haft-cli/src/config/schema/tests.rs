@@ -132,7 +132,7 @@ resource_tools = true
 orders_itself = false
 repeatable = ["get"]
 description = "tells the time"
-limits = { start = "10s", probe = "1s", idle = "1m", call = "1h", message = "1 MiB", restarts = 5, restart_window = "5min" }
+limits = { start_timeout = "10s", probe_timeout = "1s", idle_timeout = "1m", timeout = "1h", message = "1 MiB", restarts = 5, restart_window = "5min" }
 [mcp.servers.docs]
 url = "https://mcp.example.com/mcp"
 headers = { "X-Team" = "ours" }
@@ -364,7 +364,7 @@ fn mistakes_fit_no_more_than_they_are_read() {
         "[workdir]\nroot = []",
         "[mcp.servers.a]\ncomand = \"x\"",
         "[mcp.servers.a]\ncommand = \"x\"\nstart = \"now\"",
-        "[mcp.servers.a]\ncommand = \"x\"\nlimits = { call = 5 }",
+        "[mcp.servers.a]\ncommand = \"x\"\nlimits = { timeout = 5 }",
         "[mcp.server.a]\ncommand = \"x\"",
         "[openapi.a]\ndocument = \"x\"\nforms = \"odd\"",
         "[openapi.a]\ndocument = \"x\"\ncredentials = { a = { secrt = \"x\" } }",
@@ -426,8 +426,8 @@ fn mistakes_fit_no_more_than_they_are_read() {
           -> /mcp/servers/a/start: "now" is not one of "lazy" or "eager"
         [mcp.servers.a]
         command = "x"
-        limits = { call = 5 }
-          -> /mcp/servers/a/limits/call: 5 is not of type "string"
+        limits = { timeout = 5 }
+          -> /mcp/servers/a/limits/timeout: 5 is not of type "string"
         [mcp.server.a]
         command = "x"
           -> /mcp: Additional properties are not allowed ('server' was unexpected)

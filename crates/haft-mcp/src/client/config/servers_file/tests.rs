@@ -89,7 +89,7 @@ command = "mcp-server-time"
 start = "eager"
 era = "modern"
 resource_tools = true
-limits = { start = "5s", message = "1 MiB", restarts = 2 }
+limits = { start_timeout = "5s", message = "1 MiB", restarts = 2 }
 
 [mcp.servers.local]
 unix = "/run/mcp.sock"
@@ -99,9 +99,28 @@ unix = "/run/mcp.sock"
             local Unix("/run/mcp.sock")
         "#]],
     );
-    let text = "[mcp.servers.a]\ncommand = \"a\"\nstart = \"eager\"\nlimits = { call = \"2min\" }\n";
+    let text = "[mcp.servers.a]\ncommand = \"a\"\nstart = \"eager\"\nlimits = { timeout = \"2min\" }\n";
     let file = ServersFile::from_toml(text, "mcp.toml", &variable).unwrap();
-    assert_eq!((file.servers[0].start, file.servers[0].limits.call.as_secs()), (Start::Eager, 120));
+    assert_eq!((file.servers[0].start, file.servers[0].limits.timeout.as_secs()), (Start::Eager, 120));
+}
+
+#[test]
+fn reads_limits_by_their_earlier_names() {
+    let limits = |limits: &str| {
+        let text = format!("[mcp.servers.a]\ncommand = \"a\"\nlimits = {{ {limits} }}\n");
+        ServersFile::from_toml(&text, "mcp.toml", &variable).unwrap().servers[0].limits
+    };
+    let earlier = limits("start = \"5s\", probe = \"2s\", idle = \"4s\", call = \"2min\"");
+    let now =
+        limits("start_timeout = \"5s\", probe_timeout = \"2s\", idle_timeout = \"4s\", timeout = \"2min\"");
+    assert_eq!(earlier, now);
+    assert_eq!((now.timeout.as_secs(), now.start_timeout.as_secs()), (120, 5));
+    check(
+        "[mcp.servers.a]\ncommand = \"a\"\nlimits = { timeout = \"2min\", call = \"1min\" }\n",
+        &expect![[r"
+            refused mcp.toml:3:30: server `a`: `limits.call`: it is written twice; remove one of them
+        "]],
+    );
 }
 
 #[test]
@@ -166,10 +185,10 @@ fn what_has_no_effect_is_told() {
             warning .mcp.json:1:3: `mcpSrvers`: it is not known, and has no effect; did you mean `mcpServers`?
             warning .mcp.json:2:26: server `a`: `argz`: it is not known, and has no effect; did you mean `args`?
             warning .mcp.json:2:38: server `a`: `autoApprove`: it has no effect here; what may be called is said by the rules of a policy
-            warning .mcp.json:2:60: server `a`: `timeout`: it has no effect here; write `limits = { start, idle, call }`
+            warning .mcp.json:2:60: server `a`: `timeout`: it has no effect here; write `limits = { start_timeout, idle_timeout, timeout }`
             warning .mcp.json:2:74: server `a`: `headers`: it has no effect on a server that is reached by `command`
             warning .mcp.json:2:99: server `a`: `zzzzzzzz`: it is not known, and has no effect
-            warning .mcp.json:2:126: server `a`: `limits.calls`: it is not known, and has no effect; did you mean `call`?
+            warning .mcp.json:2:126: server `a`: `limits.calls`: it is not known, and has no effect; did you mean `timeout`?
         "#]],
     );
     check(

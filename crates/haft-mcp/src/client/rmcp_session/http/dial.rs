@@ -149,7 +149,7 @@ impl Dial for HttpDial {
         let Opening { era, limits, memory, key, .. } = &self.opening;
         let is_unknown = era.or_else(|| memory.recall(key)).is_none();
         let mut first = self.opening.clone();
-        first.limits.probe = NEVER;
+        first.limits.probe_timeout = NEVER;
         let first = self.open(&first, counterpart.clone());
         if !is_unknown {
             return first.await;
@@ -157,11 +157,11 @@ impl Dial for HttpDial {
         tokio::pin!(first);
         tokio::select! {
             opened = &mut first => return opened,
-            () = sleep(limits.probe) => {}
+            () = sleep(limits.probe_timeout) => {}
         }
         let mut legacy = self.opening.clone();
         legacy.era = Some(Era::Legacy);
-        legacy.limits.start = limits.start.saturating_sub(limits.probe);
+        legacy.limits.start_timeout = limits.start_timeout.saturating_sub(limits.probe_timeout);
         let legacy = self.open(&legacy, counterpart);
         tokio::pin!(legacy);
         tokio::select! {

@@ -41,8 +41,11 @@ impl Watch for Ear {
 }
 
 fn opening(era: Option<Era>) -> Opening {
-    let limits =
-        ServerLimits { message_bytes: 2000, probe: Duration::from_millis(100), ..ServerLimits::default() };
+    let limits = ServerLimits {
+        message_bytes: 2000,
+        probe_timeout: Duration::from_millis(100),
+        ..ServerLimits::default()
+    };
     Opening { era, limits, log_level: None, memory: Arc::new(MemoryEras::default()), key: key() }
 }
 
