@@ -145,7 +145,7 @@ pub struct HttpServer {
     pub login: LoginConfig,
     /// A file of certificates, in PEM, of authorities that are trusted besides the system's, for the server and where one logs
     /// in to it; `None` by default.
-    pub ca: Option<PathBuf>,
+    pub authorities: Option<PathBuf>,
 }
 
 /// Says when a server is started.
@@ -260,7 +260,7 @@ impl ServerConfig {
                     program.directory = Some(directory.join(below));
                 }
                 Transport::Http(service) => {
-                    service.ca = service.ca.take().map(|file| directory.join(file));
+                    service.authorities = service.authorities.take().map(|file| directory.join(file));
                 }
                 Transport::Unix(_) => {}
             }

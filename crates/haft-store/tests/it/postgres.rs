@@ -60,7 +60,7 @@ async fn what_cannot_be_used_is_refused_before_anything_is_sent() {
     let named = PostgresStore::options().schema("haft; DROP TABLE x").connect(url).await.unwrap_err();
     assert!(matches!(named, ConnectError::Schema { .. }), "{named:?}");
     for pem in ["no certificate", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"] {
-        let refused = PostgresStore::options().trusting(pem).connect(url).await.unwrap_err();
+        let refused = PostgresStore::options().authorities(pem).connect(url).await.unwrap_err();
         assert!(matches!(refused, ConnectError::Authorities { .. }), "{refused:?}");
     }
 }

@@ -136,7 +136,7 @@ limits = { start_timeout = "10s", probe_timeout = "1s", idle_timeout = "1m", tim
 [mcp.servers.docs]
 url = "https://mcp.example.com/mcp"
 headers = { "X-Team" = "ours" }
-ca = "ca.pem"
+authorities = "ca.pem"
 [mcp.servers.docs.login]
 client_id = "haft"
 client_secret = "s"
@@ -157,7 +157,7 @@ references = true
 forms = "brackets"
 headers = { "X-A" = "b" }
 allow_origins = ["https://api.example.com"]
-ca = "ca.pem"
+authorities = "ca.pem"
 output_schemas = true
 orders_itself = true
 defer_above = 10
@@ -293,6 +293,20 @@ fn every_table_and_key_is_read_and_fits() {
         .filter(|key| !known.contains_key(key.as_str()))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn what_keys_were_called_before_is_read_and_fits() {
+    let api = "[openapi.pets]\ndocument = \"openapi.yaml\"\n";
+    let server = "[mcp.servers.docs]\nurl = \"https://mcp.example.com/mcp\"\n";
+    for (table, earlier, now) in [
+        (api, "ca = \"ca.pem\"\n", "authorities = \"ca.pem\"\n"),
+        (server, "ca = \"ca.pem\"\n", "authorities = \"ca.pem\"\n"),
+        (server, "limits = { start = \"10s\" }\n", ""),
+    ] {
+        check(earlier, &format!("{table}{earlier}"));
+        assert!(now.is_empty() || reads(&format!("{table}{earlier}{now}")).is_err(), "{earlier} and {now}");
+    }
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn field(name: &str) -> Value {
             said(pairs(), "Headers that each request to the service is given; write secrets as `${VAR}`.")
         }
         "login" => login(),
-        "ca" => {
+        "authorities" => {
             said(text(), "A file of certificates (PEM) of authorities that are trusted besides the system's.")
         }
         "unix" => said(text(), "A socket of this machine at which the server listens."),

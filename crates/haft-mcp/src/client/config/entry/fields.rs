@@ -13,7 +13,7 @@ pub(in crate::client::config) const FIELDS: [(&str, &[&str]); 19] = [
     ("url", &["serverUrl", "server_url", "httpUrl"]),
     ("headers", &["http_headers"]),
     ("login", &["oauth", "auth"]),
-    ("ca", &["ca_file", "caFile"]),
+    ("authorities", &["ca", "ca_file", "caFile"]),
     ("unix", &["socket"]),
     ("type", &["transport"]),
     ("disabled", &[]),

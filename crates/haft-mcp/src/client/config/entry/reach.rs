@@ -70,9 +70,9 @@ impl EntryReader<'_> {
 
     fn warn_of_others(&mut self, fields: &Fields<'_>, way: &str) {
         let others: &[&str] = match way {
-            "command" => &["url", "headers", "login", "ca", "unix"],
+            "command" => &["url", "headers", "login", "authorities", "unix"],
             "url" => &["command", "args", "env", "cwd", "unix"],
-            _ => &["command", "args", "env", "cwd", "url", "headers", "login", "ca"],
+            _ => &["command", "args", "env", "cwd", "url", "headers", "login", "authorities"],
         };
         for (key, value) in others.iter().filter_map(|name| fields.get(name)) {
             let is_empty = match &value.value {
@@ -141,7 +141,7 @@ impl EntryReader<'_> {
         let mut service = HttpServer::new(address);
         service.headers = headers;
         service.login = self.login(fields);
-        service.ca = self.path(fields, "ca");
+        service.authorities = self.path(fields, "authorities");
         Some(Transport::Http(service))
     }
 

@@ -26,9 +26,9 @@ fn check(text: &str, expected: &Expect) {
             for server in file.servers {
                 writeln!(told, "{} {:?}", server.name, server.transport).unwrap();
                 if let Transport::Http(service) = &server.transport
-                    && (&service.login, &service.ca) != (&LoginConfig::default(), &None)
+                    && (&service.login, &service.authorities) != (&LoginConfig::default(), &None)
                 {
-                    writeln!(told, "  {:?} {:?}", service.login, service.ca).unwrap();
+                    writeln!(told, "  {:?} {:?}", service.login, service.authorities).unwrap();
                 }
             }
             file.disabled.iter().for_each(|name| writeln!(told, "disabled {name}").unwrap());
@@ -102,6 +102,22 @@ unix = "/run/mcp.sock"
     let text = "[mcp.servers.a]\ncommand = \"a\"\nstart = \"eager\"\nlimits = { timeout = \"2min\" }\n";
     let file = ServersFile::from_toml(text, "mcp.toml", &variable).unwrap();
     assert_eq!((file.servers[0].start, file.servers[0].limits.timeout.as_secs()), (Start::Eager, 120));
+}
+
+#[test]
+fn reads_authorities_by_their_earlier_names() {
+    for key in ["authorities", "ca", "ca_file", "caFile"] {
+        let text = format!("[mcp.servers.a]\nurl = \"https://a.example\"\n{key} = \"a.pem\"\n");
+        let file = ServersFile::from_toml(&text, "mcp.toml", &variable).unwrap();
+        let Transport::Http(service) = &file.servers[0].transport else { panic!("{text}") };
+        assert_eq!(service.authorities.as_deref(), Some("a.pem".as_ref()), "{key}");
+    }
+    check(
+        "[mcp.servers.a]\nurl = \"https://a.example\"\nauthorities = \"a.pem\"\nca = \"b.pem\"\n",
+        &expect![[r"
+            refused mcp.toml:4:1: server `a`: `ca`: it is written twice; remove one of them
+        "]],
+    );
 }
 
 #[test]
@@ -283,7 +299,7 @@ fn reads_as_whom_one_logs_in() {
         r#"
 [mcp.servers.docs]
 url = "https://mcp.example.com/mcp"
-ca = "/etc/company.pem"
+authorities = "/etc/company.pem"
 
 [mcp.servers.docs.login]
 client_id = "haft"
