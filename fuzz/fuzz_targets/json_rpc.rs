@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use haft::mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+use haft::mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 use haft::{
     Accesses, AllowAll, CallContext, CallScope, LocalExecutor, MemoryPending, ToolError, ToolRegistry,
     tool_fn,
@@ -36,7 +36,7 @@ impl Toolbox for One {
     }
 }
 
-static SERVER: LazyLock<McpServe> = LazyLock::new(|| {
+static SERVER: LazyLock<ToolServer> = LazyLock::new(|| {
     let echo = tool_fn("echo", "Repeats.", Accesses::none(), |input: Input, _: CallContext| async move {
         Ok::<_, ToolError>(input.text.unwrap_or_default())
     });
@@ -45,7 +45,7 @@ static SERVER: LazyLock<McpServe> = LazyLock::new(|| {
     let scope = CallScope::new("fuzz".parse().expect("an id"));
     let pending = Arc::new(MemoryPending::new());
     let bench = Bench::new(move || registry.clone(), executor, scope, pending);
-    McpServe::builder(One(Arc::new(bench), watch::Sender::new(0))).build()
+    ToolServer::builder(One(Arc::new(bench), watch::Sender::new(0))).build()
 });
 
 fuzz_target!(|lines: &[u8]| {

@@ -42,7 +42,7 @@
 //!
 //! # As a server
 //!
-//! With the feature `server`, an `McpServe` serves the tools of a host over standard streams, sockets and, with `server-http`, over HTTP.
+//! With the feature `server`, a `ToolServer` serves the tools of a host over standard streams, sockets and, with `server-http`, over HTTP.
 //! Whoever calls gets a `Bench` from the host's `Toolbox`: the tools, the executor with its policy, and the scope of the calls. What has
 //! to be asked is asked through the client where it can, and otherwise the call waits like any other.
 
@@ -84,9 +84,9 @@ pub use log_level::LogLevel;
 pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, McpServe,
-    McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServeLimits, ServedPrompt,
-    Toolbox, Unasked,
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, Mode,
+    ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt, ToolServer, ToolServerBuilder,
+    ToolServerLimits, Toolbox, Unasked,
 };
 #[cfg(feature = "server-http")]
 pub use server::{

@@ -18,11 +18,11 @@ mod line;
 mod offers;
 mod rmcp_service;
 mod round;
-mod serve;
 #[cfg(feature = "server-http")]
 mod serve_http;
 #[cfg(unix)]
 mod socket;
+mod tool_server;
 mod toolbox;
 
 pub use ask::{Ask, AskKind, Unasked};
@@ -42,9 +42,9 @@ pub use front::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
     JsonlAccessLog, Rate, ServeError,
 };
-pub use limits::ServeLimits;
+pub use limits::ToolServerLimits;
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
 #[cfg(unix)]
-pub use serve::SocketError;
-pub use serve::{Ended, McpServe, McpServeBuilder};
+pub use tool_server::SocketError;
+pub use tool_server::{Ended, ToolServer, ToolServerBuilder};
 pub use toolbox::{Bench, CallingClient, Toolbox};

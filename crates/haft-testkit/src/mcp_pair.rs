@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use haft_core::RunId;
-use haft_mcp::{Bench, Caller, McpServe, McpServer, McpServers, ServerConfig, Toolbox, Transport};
+use haft_mcp::{Bench, Caller, McpServer, McpServers, ServerConfig, ToolServer, Toolbox, Transport};
 use haft_tools_core::{
     CallScope, Catalog, CatalogBuilder, LocalExecutor, MemoryPending, Policy, Rule, SourceHealth,
     ToolExecutor, ToolRegistry,
@@ -89,7 +89,7 @@ impl McpPair {
             CallScope::new(run),
             Arc::new(MemoryPending::new()),
         );
-        let server = McpServe::builder(OneBench(Arc::new(bench), watch::Sender::new(0))).build();
+        let server = ToolServer::builder(OneBench(Arc::new(bench), watch::Sender::new(0))).build();
         let mut serving = JoinSet::new();
         let (at, until) = (socket.clone(), stop.clone());
         serving.spawn(async move {

@@ -6,7 +6,7 @@
 
 use crate::Done;
 use async_trait::async_trait;
-use haft::mcp::{Bench, Caller, McpServe, Toolbox};
+use haft::mcp::{Bench, Caller, ToolServer, Toolbox};
 use haft::{CallScope, LocalExecutor, MemoryPending, Policy, Rule, ToolError, ToolRegistry};
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -53,7 +53,7 @@ pub(crate) async fn run() -> Done {
     let scope = CallScope::new("served".parse()?);
     let bench = Arc::new(Bench::new(move || tools.clone(), Arc::new(executor), scope, pending));
     let server =
-        McpServe::builder(One { bench, changes: watch::Sender::new(0) }).name("words", "1.0").build();
+        ToolServer::builder(One { bench, changes: watch::Sender::new(0) }).name("words", "1.0").build();
     server.serve_stdio(CancellationToken::new()).await;
     server.stop().await;
     Ok(())

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use haft_core::ToolError;
-use haft_mcp::{Bench, Caller, McpServe, Toolbox};
+use haft_mcp::{Bench, Caller, ToolServer, Toolbox};
 use haft_tools_core::{
     Accesses, CallContext, CallScope, Journal, JsonlJournal, LocalExecutor, MemoryPending, Policy, Rule,
     ToolRegistry, tool_fn,
@@ -33,7 +33,7 @@ struct Input {
 }
 
 /// Serves so many tools; gives where they write down what they do.
-pub(crate) fn server(tools: usize) -> Result<(McpServe, tempfile::TempDir), Box<dyn std::error::Error>> {
+pub(crate) fn server(tools: usize) -> Result<(ToolServer, tempfile::TempDir), Box<dyn std::error::Error>> {
     let directory = tempfile::tempdir()?;
     let journal = Journal::new(Arc::new(JsonlJournal::open(directory.path().join("journal.jsonl"))?));
     let mut registry = ToolRegistry::new();
@@ -50,7 +50,7 @@ pub(crate) fn server(tools: usize) -> Result<(McpServe, tempfile::TempDir), Box<
         .build();
     let scope = CallScope::new("bench".parse()?);
     let bench = Bench::new(move || registry.clone(), Arc::new(executor), scope, pending);
-    Ok((McpServe::builder(One(Arc::new(bench), watch::Sender::new(0))).build(), directory))
+    Ok((ToolServer::builder(One(Arc::new(bench), watch::Sender::new(0))).build(), directory))
 }
 
 pub(crate) fn message(method: &str, mut params: Value) -> String {

@@ -11,7 +11,7 @@ mod tool;
 mod tools;
 
 use async_trait::async_trait;
-use haft_mcp::{Bench, Caller, HttpConfig, HttpListener, McpServe, ServeLimits, Toolbox};
+use haft_mcp::{Bench, Caller, HttpConfig, HttpListener, ToolServer, ToolServerLimits, Toolbox};
 use haft_tools_core::{CallScope, Limits, LocalExecutor, MemoryPending, Policy, Rule, ToolRegistry};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let changing = Changing::new()?;
     let prompts = prompts::Fixture::new(changing.prompts.clone());
     let toolbox = Fixture::new(&changing)?;
-    let mut limits = ServeLimits::default();
+    let mut limits = ToolServerLimits::default();
     limits.tasks_after = Duration::from_millis(20);
-    let server = McpServe::builder(toolbox)
+    let server = ToolServer::builder(toolbox)
         .prompts(prompts)
         .resources(resources::Fixture::new())
         .limits(limits)

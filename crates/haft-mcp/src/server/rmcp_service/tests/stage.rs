@@ -1,9 +1,9 @@
 //! A host with a few tools, and a client on the other end of a line.
 
-use crate::server::serve::Ended;
+use crate::server::tool_server::Ended;
 use crate::{
-    Ability, Ask, AskKind, Bench, Caller, CallingClient, LogLevel, McpServe, PromptRole, Prompts, Resources,
-    ServedPrompt, Toolbox,
+    Ability, Ask, AskKind, Bench, Caller, CallingClient, LogLevel, PromptRole, Prompts, Resources,
+    ServedPrompt, ToolServer, Toolbox,
 };
 use async_trait::async_trait;
 use haft_core::{Content, Schema, ToolError, ToolOutput, ToolSpec};
@@ -78,7 +78,7 @@ impl Host {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    pub(super) fn server(&self) -> McpServe {
+    pub(super) fn server(&self) -> ToolServer {
         let limits = Limits {
             update_interval: Duration::ZERO,
             grace: Duration::from_millis(100),
@@ -94,7 +94,7 @@ impl Host {
         let scope = CallScope::new("mcp-test".parse().unwrap());
         let bench = Bench::new(move || tools.borrow().clone(), Arc::new(executor), scope, pending);
         let bench = Arc::new(bench.with_instructions("All is allowed."));
-        McpServe::builder(One { bench, host: self.clone() })
+        ToolServer::builder(One { bench, host: self.clone() })
             .prompts(Nothing(self.clone()))
             .resources(Nothing(self.clone()))
             .build()
