@@ -84,8 +84,8 @@ pub use log_level::LogLevel;
 pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, Mode,
-    ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt, ToolServer, ToolServerBuilder,
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, Principal,
+    PromptRole, Prompts, Resources, ServeMode, ServeModeError, ServedPrompt, ToolServer, ToolServerBuilder,
     ToolServerLimits, Toolbox, Unasked,
 };
 #[cfg(feature = "server-http")]

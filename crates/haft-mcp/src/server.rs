@@ -34,7 +34,7 @@ pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
 #[cfg(all(test, feature = "client"))]
 pub(crate) use calls::fixture::{Paper, Probe, able, in_both_eras};
-pub use catalog::{Mode, ModeError};
+pub use catalog::{ServeMode, ServeModeError};
 #[cfg(feature = "client")]
 pub(crate) use content::Block;
 #[cfg(feature = "server-http")]

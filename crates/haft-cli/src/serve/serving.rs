@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use haft::Redactor;
 use haft::mcp::{
     Authenticator, AuthorizationServer, HttpConfig, HttpLimits, HttpListener, Introspection, JsonlAccessLog,
-    JwtBearer, Mode, Principal, Rate, StaticTokens, ToolServer,
+    JwtBearer, Principal, Rate, ServeMode, StaticTokens, ToolServer,
 };
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -70,7 +70,7 @@ impl Way {
 pub(super) struct Serving {
     pub(super) toolbox: ServedBenches,
     pub(super) way: Way,
-    pub(super) tools: Mode,
+    pub(super) tools: ServeMode,
     pub(super) state_key: Option<[u8; 32]>,
     /// How many requests a minute are answered to whom.
     pub(super) rates: BTreeMap<Principal, NonZeroU32>,

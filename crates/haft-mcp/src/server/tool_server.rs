@@ -1,6 +1,6 @@
 use super::caller::Principal;
 use super::calls::{ServedCalls, SpentNonces, random};
-use super::catalog::{Mode, Shelf};
+use super::catalog::{ServeMode, Shelf};
 use super::limits::ToolServerLimits;
 use super::offers::{Prompts, Resources};
 use super::rmcp_service::seal::HmacSeal;
@@ -101,11 +101,11 @@ pub struct ToolServer {
 /// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// # let scope = CallScope::new("run-1".parse()?);
 /// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
-/// use haft_mcp::{Mode, ToolServerLimits};
+/// use haft_mcp::{ServeMode, ToolServerLimits};
 ///
 /// let serve = ToolServer::builder(House(Arc::new(bench), watch::Sender::new(0)))
 ///     .name("house", "1.0")
-///     .mode(Mode::Search)
+///     .mode(ServeMode::Search)
 ///     .limits(ToolServerLimits::default())
 ///     .build();
 /// serve.stop().await;
@@ -117,7 +117,7 @@ pub struct ToolServerBuilder {
     toolbox: Arc<dyn Toolbox>,
     name: String,
     version: String,
-    mode: Mode,
+    mode: ServeMode,
     key: Option<[u8; 32]>,
     limits: ToolServerLimits,
     prompts: Option<Arc<dyn Prompts>>,
@@ -209,7 +209,7 @@ impl ToolServer {
             toolbox: Arc::new(toolbox),
             name: "haft".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            mode: Mode::default(),
+            mode: ServeMode::default(),
             key: None,
             limits: ToolServerLimits::default(),
             prompts: None,
@@ -298,7 +298,7 @@ impl ToolServerBuilder {
     }
 
     /// Says which tools are served, and how clients learn of them; all by default.
-    pub fn mode(mut self, mode: Mode) -> Self {
+    pub fn mode(mut self, mode: ServeMode) -> Self {
         self.mode = mode;
         self
     }
