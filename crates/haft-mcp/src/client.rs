@@ -38,8 +38,8 @@ pub use answer::{
 };
 pub use auth::{CredentialStore, FileCredentials, LoginConfig, MemoryCredentials, RegisteredClient};
 pub use config::{
-    ConfigError, ConfigProblem, Era, ExpansionError, HttpServer, Program, RefusedServer, ServerConfig,
-    ServerLimits, ServerName, ServerNameError, ServersFile, Start, Transport, expand_variables,
+    ConfigError, ConfigProblem, Era, ExpansionError, RefusedServer, RemoteServer, ServerConfig, ServerLimits,
+    ServerName, ServerNameError, ServerProgram, ServersFile, Start, Transport, expand_variables,
 };
 #[cfg(feature = "server")]
 pub(crate) use content::read_block;

@@ -18,10 +18,10 @@
 //! # #[cfg(feature = "client")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use haft_mcp::{McpServers, Program, ServerConfig, Transport};
+//! use haft_mcp::{McpServers, ServerConfig, ServerProgram, Transport};
 //! use haft_tools_core::Catalog;
 //!
-//! let program = Program::new("a-server-that-is-not-installed", ["--read-only"]);
+//! let program = ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 //! let notes = ServerConfig::new("notes".parse()?, Transport::Stdio(program));
 //! let servers = McpServers::builder().server(notes).build()?;
 //!
@@ -67,13 +67,13 @@ pub use client::measured;
 #[cfg(feature = "client")]
 pub use client::{
     AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialStore, Era, EraMemory,
-    ExpansionError, FileCredentials, FilePins, HttpServer, ListedPrompt, ListedResource, ListedTemplate,
-    LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder,
-    McpSource, MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, Program,
-    PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient,
-    ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig,
-    ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
-    ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport,
+    ExpansionError, FileCredentials, FilePins, ListedPrompt, ListedResource, ListedTemplate, LoginConfig,
+    LoginError, McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder, McpSource,
+    MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, PromptArgument,
+    PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient, RemoteServer, ResourceWatch,
+    Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
+    ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins,
+    ServerProgram, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport,
     WaitingTool, expand_variables,
 };
 #[cfg(all(feature = "client", feature = "server"))]

@@ -4,7 +4,7 @@ use crate::mcp::User;
 use crate::served::{Served, post, tool_call};
 use async_trait::async_trait;
 use haft::mcp::{
-    Era, HttpServer, McpServers, Sampled, Sampler, SamplingRequest, ServerConfig, ServerState, Transport,
+    Era, McpServers, RemoteServer, Sampled, Sampler, SamplingRequest, ServerConfig, ServerState, Transport,
 };
 use haft::{
     Approval, Approver, AskedQuestion, Batch, CallContext, CallOutcome, CallScope, Catalog, Event, EventKind,
@@ -132,7 +132,7 @@ impl Sampler for Model {
 
 impl Client {
     async fn connect(gateway: &Gateway, era: Era, name: &'static str, samples: bool) -> Self {
-        let mut http = HttpServer::new(format!("http://{}/mcp", gateway.served.address()));
+        let mut http = RemoteServer::new(format!("http://{}/mcp", gateway.served.address()));
         http.headers.insert("authorization".to_owned(), format!("Bearer {}", token(name)));
         let mut config = ServerConfig::new("gate".parse().unwrap(), Transport::Http(http));
         config.era = Some(era);

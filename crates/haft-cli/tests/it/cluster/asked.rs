@@ -2,7 +2,7 @@
 
 use super::engine::PATIENCE;
 use async_trait::async_trait;
-use haft::mcp::{Era, HttpServer, McpServers, ServerConfig, ServerState, Transport};
+use haft::mcp::{Era, McpServers, RemoteServer, ServerConfig, ServerState, Transport};
 use haft::{
     Approval, Approver, AskedQuestion, Batch, CallOutcome, CallScope, Catalog, LocalExecutor, PendingCall,
     Policy, Response, Rule, ToolCall, ToolExecutor as _,
@@ -36,7 +36,7 @@ pub(crate) async fn call(
     answer: &'static str,
     (tool, input): (&str, Value),
 ) -> (String, Vec<String>) {
-    let http = HttpServer::new(format!("http://{address}/mcp"));
+    let http = RemoteServer::new(format!("http://{address}/mcp"));
     let mut config = ServerConfig::new("front".parse().unwrap(), Transport::Http(http));
     config.era = Some(era);
     let servers = McpServers::builder().server(config).asking_people().build().unwrap();

@@ -2,7 +2,7 @@ use super::EntryReader;
 use super::fields::Fields;
 use crate::client::address::{Refusal, checked_address};
 use crate::client::config::document::{Node, NodeValue};
-use crate::{HttpServer, Program, Transport};
+use crate::{RemoteServer, ServerProgram, Transport};
 use haft_tools_core::{listed, nearest};
 use std::ops::Range;
 
@@ -115,7 +115,7 @@ impl EntryReader<'_> {
             }
             if value.contains('\0') { Err("its value holds a NUL") } else { Ok(()) }
         });
-        let mut program = Program::new(command, arguments);
+        let mut program = ServerProgram::new(command, arguments);
         program.variables = variables.into_iter().map(|(name, value)| (name, value.into())).collect();
         program.directory = self.path(fields, "cwd");
         Some(Transport::Stdio(program))
@@ -138,7 +138,7 @@ impl EntryReader<'_> {
         });
         let address = address?;
         self.check_address(&key.text, value, &address);
-        let mut service = HttpServer::new(address);
+        let mut service = RemoteServer::new(address);
         service.headers = headers;
         service.login = self.login(fields);
         service.authorities = self.path(fields, "authorities");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{HttpServer, LogLevel, LoginConfig, ServerIdentity, Start, Transport};
+use crate::{LogLevel, LoginConfig, RemoteServer, ServerIdentity, Start, Transport};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
@@ -56,9 +56,9 @@ fn reads_what_desktop_clients_and_editors_have() {
   }
 }"#,
         &expect![[r#"
-            files Stdio(Program { command: "npx", arguments: 4 not shown, variables: ["KEY", "PORT"], directory: Some("/srv") })
-            web Http(HttpServer { url: "https://mcp.example.com/mcp…", headers: ["X-Key"], .. })
-            flow Http(HttpServer { url: "http://localhost:8080/mcp", headers: [], .. })
+            files Stdio(ServerProgram { command: "npx", arguments: 4 not shown, variables: ["KEY", "PORT"], directory: Some("/srv") })
+            web Http(RemoteServer { url: "https://mcp.example.com/mcp…", headers: ["X-Key"], .. })
+            flow Http(RemoteServer { url: "http://localhost:8080/mcp", headers: [], .. })
             disabled off
         "#]],
     );
@@ -71,7 +71,7 @@ fn reads_what_desktop_clients_and_editors_have() {
   },
 }"#,
         &expect![[r#"
-            io_example_time Stdio(Program { command: "mcp-server-time", arguments: 2 not shown, variables: [], directory: None })
+            io_example_time Stdio(ServerProgram { command: "mcp-server-time", arguments: 2 not shown, variables: [], directory: None })
             warning .mcp.json:5:5: server `io.example/time`: it is called `io_example_time` here, so that it can be a part of the names of tools
         "#]],
     );
@@ -95,7 +95,7 @@ limits = { start_timeout = "5s", message = "1 MiB", restarts = 2 }
 unix = "/run/mcp.sock"
 "#,
         &expect![[r#"
-            time Stdio(Program { command: "mcp-server-time", arguments: 0 not shown, variables: [], directory: None })
+            time Stdio(ServerProgram { command: "mcp-server-time", arguments: 0 not shown, variables: [], directory: None })
             local Unix("/run/mcp.sock")
         "#]],
     );
@@ -173,7 +173,7 @@ fn a_server_with_an_error_takes_no_other_down() {
   "good ": { "command": "other" }
 } }"#,
         &expect![[r#"
-            good Stdio(Program { command: "good", arguments: 0 not shown, variables: [], directory: None })
+            good Stdio(ServerProgram { command: "good", arguments: 0 not shown, variables: [], directory: None })
             refused .mcp.json:3:44: server `unset`: `env.A`: the variable `MISSING` is not set; set it, or write a default as in `${MISSING:-…}`
             refused .mcp.json:4:62: server `split`: `headers.A`: its value holds a control character, such as the end of a line
             refused .mcp.json:4:81: server `split`: `headers.B C`: it cannot name a header
@@ -197,7 +197,7 @@ fn what_has_no_effect_is_told() {
   "a": { "command": "a", "argz": [], "autoApprove": ["x"], "timeout": 5, "headers": { "A": "b" }, "zzzzzzzz": 1, "limits": { "calls": 1 } }
 } }"#,
         &expect![[r#"
-            a Stdio(Program { command: "a", arguments: 0 not shown, variables: [], directory: None })
+            a Stdio(ServerProgram { command: "a", arguments: 0 not shown, variables: [], directory: None })
             warning .mcp.json:1:3: `mcpSrvers`: it is not known, and has no effect; did you mean `mcpServers`?
             warning .mcp.json:2:26: server `a`: `argz`: it is not known, and has no effect; did you mean `args`?
             warning .mcp.json:2:38: server `a`: `autoApprove`: it has no effect here; what may be called is said by the rules of a policy
@@ -313,9 +313,9 @@ url = "https://mcp.example.com/mcp"
 login = { client_metadata_url = "https://example.com/haft.json" }
 "#,
         &expect![[r#"
-            docs Http(HttpServer { url: "https://mcp.example.com/mcp", headers: [], .. })
+            docs Http(RemoteServer { url: "https://mcp.example.com/mcp", headers: [], .. })
               LoginConfig { client: Some(RegisteredClient { id: "haft", issuer: Some("https://login.example.com"), .. }), client_metadata_url: None, scopes: ["read", "write"], redirect_port: Some(8765) } Some("/etc/company.pem")
-            described Http(HttpServer { url: "https://mcp.example.com/mcp", headers: [], .. })
+            described Http(RemoteServer { url: "https://mcp.example.com/mcp", headers: [], .. })
               LoginConfig { client: None, client_metadata_url: Some("https://example.com/haft.json"), scopes: [], redirect_port: None } None
         "#]],
     );
@@ -325,9 +325,9 @@ login = { client_metadata_url = "https://example.com/haft.json" }
   "cursor": { "url": "https://a.example", "auth": { "CLIENT_ID": "c", "scopes": ["read"] } }
 } }"#,
         &expect![[r#"
-            claude Http(HttpServer { url: "https://a.example/", headers: [], .. })
+            claude Http(RemoteServer { url: "https://a.example/", headers: [], .. })
               LoginConfig { client: Some(RegisteredClient { id: "c", issuer: None, .. }), client_metadata_url: None, scopes: ["read", "write"], redirect_port: Some(8080) } None
-            cursor Http(HttpServer { url: "https://a.example/", headers: [], .. })
+            cursor Http(RemoteServer { url: "https://a.example/", headers: [], .. })
               LoginConfig { client: Some(RegisteredClient { id: "c", issuer: None, .. }), client_metadata_url: None, scopes: ["read"], redirect_port: None } None
         "#]],
     );
@@ -346,8 +346,8 @@ fn what_is_wrong_with_a_login_is_told() {
   "program": { "command": "a", "oauth": { "clientId": "c" } }
 } }"#,
         &expect![[r#"
-            odd Http(HttpServer { url: "https://a.example/", headers: [], .. })
-            program Stdio(Program { command: "a", arguments: 0 not shown, variables: [], directory: None })
+            odd Http(RemoteServer { url: "https://a.example/", headers: [], .. })
+            program Stdio(ServerProgram { command: "a", arguments: 0 not shown, variables: [], directory: None })
             refused .mcp.json:2:88: server `unbound`: `oauth.clientSecret`: nothing says which authorization server it is for, and it is given to no other; write its address as `issuer`
             refused .mcp.json:3:73: server `ownerless`: `oauth.clientSecret`: it is of no client; write its `client_id`
             refused .mcp.json:4:65: server `plain`: `oauth.clientId`: it is empty, or holds a control character; write it, or remove it
@@ -380,7 +380,7 @@ fn a_server_is_the_same_one_when_a_variable_changes() {
     // One whose file says no variable is the one that a host would configure itself.
     let plain = ServerConfig::new(
         "c".parse().unwrap(),
-        Transport::Http(HttpServer::new("https://example.com/?other")),
+        Transport::Http(RemoteServer::new("https://example.com/?other")),
     );
     assert_eq!(one[2], ServerIdentity::of(&plain));
 }

@@ -5,7 +5,7 @@ use crate::client::auth::Authorizer;
 use crate::client::link::Ending;
 use crate::client::rmcp_session::{Opening, Posts, open};
 use crate::client::session::{Counterpart, Dial, DialError, Fault, Session};
-use crate::{Era, HttpServer};
+use crate::{Era, RemoteServer};
 use async_trait::async_trait;
 use haft_http::{AddressPolicy, Host, HttpClient};
 use http::header::AUTHORIZATION;
@@ -75,7 +75,7 @@ impl HttpDial {
     ///
     /// `authorizer` is not asked if the person has configured the header `Authorization`.
     pub(crate) fn new(
-        server: &HttpServer,
+        server: &RemoteServer,
         authorizer: Option<Arc<dyn Authorizer>>,
         opening: Opening,
     ) -> Result<Self, HttpDialError> {
@@ -114,7 +114,7 @@ impl HttpDial {
 }
 
 /// Reads the certificates of the authorities that are trusted for a server besides the system's; nothing if none are.
-pub(crate) fn authorities_of(server: &HttpServer) -> Result<Vec<u8>, HttpDialError> {
+pub(crate) fn authorities_of(server: &RemoteServer) -> Result<Vec<u8>, HttpDialError> {
     let Some(path) = &server.authorities else { return Ok(Vec::new()) };
     let mut pem = Vec::new();
     // A pipe would be waited for.
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     fn check(path: &str, expected: &str) {
-        let mut server = HttpServer::new("https://mcp.example.com");
+        let mut server = RemoteServer::new("https://mcp.example.com");
         server.authorities = Some(path.into());
         let read = authorities_of(&server).and_then(|pem| {
             Ok(HttpClient::builder(AddressPolicy::public()).authorities(pem).build().map(drop)?)
