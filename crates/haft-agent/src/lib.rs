@@ -85,7 +85,7 @@ pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, T
 pub use effect::{Effect, RunEvent};
 pub use log::LogEntry;
 pub use phase::{Phase, RunEnd};
-pub use queue::{Queued, When};
+pub use queue::{Queued, SteerWhen};
 pub use state::{RestoreError, RunHead, RunState, StepError};
 pub use tools::{Plan, PlanStep, StepStatus, ask_user, update_plan};
 pub use transcript::Transcript;

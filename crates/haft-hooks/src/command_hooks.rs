@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::command_hook::{CommandHook, Obligation, When};
+use crate::command_hook::{CommandHook, HookPoint, Obligation};
 use crate::exchange::{Ending, Exchange, MOST_STDOUT, exchange};
 use crate::model_text::{denied, endless, refused, unchecked, withheld};
 use crate::report::{HookProblem, HookReport};
@@ -200,7 +200,7 @@ impl CommandHooks {
     }
 
     /// The hooks that are asked about a call of this tool.
-    fn concerned(&self, when: When, call: &LayerCall<'_>) -> impl Iterator<Item = &Hook> {
+    fn concerned(&self, when: HookPoint, call: &LayerCall<'_>) -> impl Iterator<Item = &Hook> {
         let spec = call.spec;
         self.hooks.iter().filter(move |hook| hook.config.when == when && hook.config.tools.concerns(spec))
     }
@@ -294,7 +294,7 @@ impl Layer for CommandHooks {
     }
 
     async fn before(&self, call: &LayerCall<'_>) -> Before {
-        let hooks: Vec<&Hook> = self.concerned(When::Before, call).collect();
+        let hooks: Vec<&Hook> = self.concerned(HookPoint::Before, call).collect();
         let (mut input, mut contexts) = (None::<Value>, Vec::<String>::new());
         // The hook that made the input, which is not asked about it.
         let (mut maker, mut replacements, mut next) = (None, 0, 0);
@@ -337,7 +337,7 @@ impl Layer for CommandHooks {
     }
 
     async fn after(&self, call: &LayerCall<'_>, mut answer: Answer) -> Answer {
-        for hook in self.concerned(When::After, call) {
+        for hook in self.concerned(HookPoint::After, call) {
             let request = request::after(call, &answer);
             match self.ask::<AfterResponse>(hook, call, request).await {
                 Word::Proceed(said) => {

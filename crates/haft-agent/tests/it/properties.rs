@@ -1,7 +1,7 @@
 //! What holds of the machine whatever happens, in whatever order.
 
 use crate::fixture::{held, pending, prompted, turn};
-use haft_agent::{Budget, Effect, Phase, RunEvent, RunState, Spent, Told, When};
+use haft_agent::{Budget, Effect, Phase, RunEvent, RunState, Spent, SteerWhen, Told};
 use haft_core::{CallId, Message, ReplyStatus, StopReason, ToolOutput, ToolReply};
 use haft_tools_core::CallOutcome;
 use proptest::collection::vec;
@@ -51,7 +51,7 @@ impl World {
             12 if choice < 60 => RunEvent::News { texts: vec!["new".to_owned()] },
             12 => RunEvent::Steered {
                 text: "new".to_owned(),
-                when: if choice > 128 { When::Now } else { When::AfterTurn },
+                when: if choice > 128 { SteerWhen::Now } else { SteerWhen::AfterTurn },
             },
             13 => RunEvent::Paused,
             14 => RunEvent::Unpaused,
