@@ -81,7 +81,7 @@ mod turn_record;
 
 pub use agent::{Agent, News, NotAtWork, Purses, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
-pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
+pub use compaction::{CompactError, Compacted, Compaction, CompactionContext, CutOutputs, Told};
 pub use effect::{Effect, RunEvent};
 pub use log::LogEntry;
 pub use phase::{Phase, RunEnd};

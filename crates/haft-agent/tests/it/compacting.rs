@@ -5,7 +5,8 @@ use crate::guiding::{Hand, act, agent, short};
 use async_trait::async_trait;
 use expect_test::expect;
 use haft_agent::{
-    Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, RunEnd, RunState, Told,
+    Agent, Budget, CompactError, Compaction, CompactionContext, CutOutputs, Price, Prices, RunEnd, RunState,
+    Told,
 };
 use haft_core::{Content, Event, EventKind, Message, ReplyStatus, StopReason, ToolOutput, ToolReply, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
@@ -158,7 +159,7 @@ struct Unable;
 
 #[async_trait]
 impl Compaction for Unable {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, _: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         Err("the summariser is out".into())
     }
 }
@@ -197,7 +198,7 @@ struct Hangs;
 
 #[async_trait]
 impl Compaction for Hangs {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, _: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         std::future::pending().await
     }
 }
@@ -269,7 +270,7 @@ struct Asked(Arc<Mutex<u32>>);
 
 #[async_trait]
 impl Compaction for Asked {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, _: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         *self.0.lock().unwrap() += 1;
         Ok(Vec::new())
     }

@@ -3,7 +3,7 @@
 use crate::driver::{scope, transcript};
 use async_trait::async_trait;
 use expect_test::expect;
-use haft_agent::{Agent, CompactError, Compaction, Context, Told};
+use haft_agent::{Agent, CompactError, Compaction, CompactionContext, Told};
 use haft_core::{StopReason, ToolError};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
 use haft_tools_core::{Accesses, AllowAll, CallContext, LocalExecutor, RunTools, ToolRegistry, tool_fn};
@@ -124,7 +124,7 @@ struct Notes(Arc<Mutex<Vec<u64>>>);
 
 #[async_trait]
 impl Compaction for Notes {
-    async fn compact(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, context: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         self.0.lock().unwrap().push(context.tokens);
         Ok(Vec::new())
     }
