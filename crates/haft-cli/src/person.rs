@@ -3,7 +3,8 @@ use crate::prompt::{Prompt, Said};
 use crate::typed::typed;
 use async_trait::async_trait;
 use haft::{
-    Approval, Approver, AskedQuestion, Explanation, ModeSwitch, PendingCall, Policy, Response, ToolRegistry,
+    Approval, Approver, AskedQuestion, Explanation, ModeSwitch, PendingCall, Policy, QuestionOutcome,
+    ToolRegistry,
 };
 use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
@@ -31,13 +32,13 @@ impl Approver for Person {
         if self.approves_all { Approval::Approve } else { Approval::Later }
     }
 
-    async fn answer(&self, question: &AskedQuestion) -> Response {
+    async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
         if !at_terminal() {
-            return Response::Nobody;
+            return QuestionOutcome::Nobody;
         }
         let _screen = self.screen.lock().await;
         let question = question.clone();
-        on_terminal(move |prompt| prompt.question(&question)).await.unwrap_or(Response::Nobody)
+        on_terminal(move |prompt| prompt.question(&question)).await.unwrap_or(QuestionOutcome::Nobody)
     }
 }
 

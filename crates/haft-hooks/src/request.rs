@@ -1,7 +1,7 @@
 use std::io::Write as _;
 
 use haft_core::{CallId, Content, Origin, ReplyStatus, RunId, ToolOutput};
-use haft_tools_core::{Access, Answer, LayerCall};
+use haft_tools_core::{Access, LayerAnswer, LayerCall};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ pub(crate) fn before(call: &LayerCall<'_>, replaced: Option<&Value>) -> Vec<u8> 
 }
 
 /// Writes what a hook is told after a call.
-pub(crate) fn after(call: &LayerCall<'_>, answer: &Answer) -> Vec<u8> {
+pub(crate) fn after(call: &LayerCall<'_>, answer: &LayerAnswer) -> Vec<u8> {
     let mut request = Request::of(HookPoint::After, call);
     request.status = Some(answer.status);
     request.output = Some(Output::of(&answer.output));

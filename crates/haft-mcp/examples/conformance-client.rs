@@ -13,7 +13,7 @@ use haft_mcp::{
 };
 use haft_tools_core::{
     Approval, Approver, AskedQuestion, Batch, CallOutcome, CallScope, Catalog, LocalExecutor, PendingCall,
-    Policy, Response, Rule, ToolExecutor as _, ToolRegistry, Wants,
+    Policy, QuestionOutcome, Rule, ToolExecutor as _, ToolRegistry, Wants,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ impl Approver for Person {
         refused.map_or(Approval::Approve, |reason| Approval::Deny { reason })
     }
 
-    async fn answer(&self, _question: &AskedQuestion) -> Response {
-        Response::Answered { answer: json!({}) }
+    async fn answer(&self, _question: &AskedQuestion) -> QuestionOutcome {
+        QuestionOutcome::Answered { answer: json!({}) }
     }
 }

@@ -10,8 +10,8 @@ use expect_test::expect;
 use haft::mcp::{Bench, Caller, Principal, Toolbox as _};
 use haft::store::RecordFilter;
 use haft::{
-    Approval, Approver, AskedQuestion, Batch, CallOutcome, LocalExecutor, PendingCall, Response, ToolCall,
-    ToolExecutor as _, Workdir,
+    Approval, Approver, AskedQuestion, Batch, CallOutcome, LocalExecutor, PendingCall, QuestionOutcome,
+    ToolCall, ToolExecutor as _, Workdir,
 };
 use haft_testkit::Tree;
 use serde_json::{Value, json};
@@ -138,8 +138,8 @@ impl Approver for Later {
         Approval::Later
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
-        Response::Nobody
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
+        QuestionOutcome::Nobody
     }
 }
 

@@ -8,7 +8,8 @@ use haft::mcp::{
 };
 use haft::{
     Approval, Approver, AskedQuestion, Batch, CallContext, CallOutcome, CallScope, Catalog, Event, EventKind,
-    LocalExecutor, Origin, PendingCall, Policy, Response, Rule, ToolCall, ToolError, ToolExecutor as _,
+    LocalExecutor, Origin, PendingCall, Policy, QuestionOutcome, Rule, ToolCall, ToolError,
+    ToolExecutor as _,
 };
 use serde_json::{Value, json};
 use std::io::Read as _;
@@ -113,9 +114,9 @@ impl Approver for Person {
         Approval::Approve
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         self.asked.lock().unwrap().push(asked.question.text.clone());
-        Response::Answered { answer: json!({ "name": self.name }) }
+        QuestionOutcome::Answered { answer: json!({ "name": self.name }) }
     }
 }
 

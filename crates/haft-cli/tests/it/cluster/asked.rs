@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use haft::mcp::{Era, McpServers, RemoteServer, ServerConfig, ServerState, Transport};
 use haft::{
     Approval, Approver, AskedQuestion, Batch, CallOutcome, CallScope, Catalog, LocalExecutor, PendingCall,
-    Policy, Response, Rule, ToolCall, ToolExecutor as _,
+    Policy, QuestionOutcome, Rule, ToolCall, ToolExecutor as _,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -23,9 +23,9 @@ impl Approver for Person {
         Approval::Approve
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         self.asked.lock().unwrap().push(asked.question.text.clone());
-        Response::Answered { answer: json!({ "answer": self.answer, "reason": "not here" }) }
+        QuestionOutcome::Answered { answer: json!({ "answer": self.answer, "reason": "not here" }) }
     }
 }
 
