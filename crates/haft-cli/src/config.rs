@@ -16,7 +16,7 @@ mod tables;
 mod telemetry_table;
 
 pub(crate) use check::{Checked, CheckedConfig};
-pub(crate) use commands::{catalogue, catalogue_with};
+pub(crate) use commands::{catalog, catalog_with};
 pub(crate) use entries::beside_policy;
 pub(crate) use files::{ConfigFile, ConfigFiles, Layer};
 pub(crate) use providers::{ProviderName, ProviderTable, Providers, Resolved};

@@ -1,6 +1,6 @@
 //! The tools that this command brings itself.
 
-use crate::config::catalogue;
+use crate::config::catalog;
 use crate::sandbox;
 use crate::scripts::Scripts;
 use anyhow::Result;
@@ -8,7 +8,7 @@ use haft::agent::{ask_user, update_plan};
 use haft::http::AddressPolicy;
 use haft::policy::SandboxMode;
 use haft::search::Outline;
-use haft::shell::{Bash, Catalogue, Environment, Jobs};
+use haft::shell::{Bash, CommandCatalog, Environment, Jobs};
 use haft::web::WebFetch;
 use haft::{OutputStore, ReadOutput, Redactor, ToolRegistry, Workdir};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) fn registry_in(
         Some(sandbox) => haft::bash_in_sandbox(workdir, &environment(), sandbox),
         None => Bash::new(workdir.clone(), environment()),
     };
-    registry_by(workdir, configured(bash.catalogue(catalogue(workdir)?)))
+    registry_by(workdir, configured(bash.catalog(catalog(workdir)?)))
 }
 
 /// Gathers the tools that the command offers, with `bash` as it was configured.
@@ -76,9 +76,9 @@ pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
     registry_of_run(workdir, &Scripts::new(&Redactor::new())?, SandboxMode::Off)
 }
 
-/// Gathers the tools that runs would have by another catalogue of commands.
-pub(crate) fn registry_of_runs_by(workdir: &Workdir, catalogue: Catalogue) -> Result<ToolRegistry> {
+/// Gathers the tools that runs would have by another catalog of commands.
+pub(crate) fn registry_of_runs_by(workdir: &Workdir, catalog: CommandCatalog) -> Result<ToolRegistry> {
     let Scripts { jobs, outputs, .. } = &Scripts::new(&Redactor::new())?;
-    let bash = Bash::new(workdir.clone(), environment()).catalogue(catalogue).jobs(jobs);
+    let bash = Bash::new(workdir.clone(), environment()).catalog(catalog).jobs(jobs);
     with_those_of_runs(registry_by(workdir, bash)?, jobs, outputs)
 }

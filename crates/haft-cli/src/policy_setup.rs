@@ -18,7 +18,7 @@ use clap::Args;
 use haft::policy::{
     LoadedPolicy, PolicyLoader, Profile, SandboxMode, TestOutcome, TestReport, TestResult, Trust,
 };
-use haft::shell::{Catalogue, CommandPatterns};
+use haft::shell::{CommandCatalog, CommandPatterns};
 use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, Tool, ToolRegistry, Workdir};
 use naming::{NamesFor, Naming};
 use snapshot::Snapshot;
@@ -86,7 +86,7 @@ pub(crate) struct PolicySetup<'a> {
     /// Stands for tools of MCP servers and of OpenAPI documents that are not among the tools.
     named: Box<Named<'a>>,
     /// What is known of commands, if that is not what the files in force say.
-    catalogue: Option<Catalogue>,
+    catalog: Option<CommandCatalog>,
 }
 
 /// Holds the policy that calls are decided by.
@@ -105,12 +105,12 @@ impl<'a> PolicySetup<'a> {
         let configured = NamedTools::new(workdir);
         let named = move |name: &str| configured.tool(name);
         let (user, named) = (UserDirectories::from_environment(), Box::new(named));
-        Self { workdir, given, tools, user, named, catalogue: None }
+        Self { workdir, given, tools, user, named, catalog: None }
     }
 
-    /// Has rules about commands go by another catalogue than that of the files in force.
-    pub(crate) fn by_catalogue(mut self, catalogue: Catalogue) -> Self {
-        self.catalogue = Some(catalogue);
+    /// Has rules about commands go by another catalog than that of the files in force.
+    pub(crate) fn by_catalog(mut self, catalog: CommandCatalog) -> Self {
+        self.catalog = Some(catalog);
         self
     }
 
@@ -243,11 +243,11 @@ impl<'a> PolicySetup<'a> {
     fn language(&self, snapshot: &Snapshot) -> Result<RuleLanguage> {
         let own = self.user.own_places().map(|place| resolved(&place));
         let protected: Vec<PathBuf> = own.chain(snapshot.files().map(|(path, _)| path)).collect();
-        let catalogue = match &self.catalogue {
-            Some(catalogue) => catalogue.clone(),
-            None => config::catalogue(self.workdir)?,
+        let catalog = match &self.catalog {
+            Some(catalog) => catalog.clone(),
+            None => config::catalog(self.workdir)?,
         };
-        let commands = CommandPatterns::new().with_catalogue(catalogue);
+        let commands = CommandPatterns::new().catalog(catalog);
         haft::rule_language_by(commands, self.workdir, self.user.home().as_deref(), protected)
             .context("cannot protect haft's own files")
     }

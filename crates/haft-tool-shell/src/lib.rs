@@ -42,7 +42,7 @@
 //! # What it will do
 //!
 //! With the feature `analysis`, on by default, a script is read before it runs, and becomes accesses: each command in it,
-//! wherever it stands, is executed; what it redirects, and what the [`Catalogue`] knows that its commands read, write and
+//! wherever it stands, is executed; what it redirects, and what the [`CommandCatalog`] knows that its commands read, write and
 //! connect to, is declared as well. What cannot be told beforehand, such as a name that comes from a variable, adds an
 //! opaque access. Rules about commands are written as [`CommandPatterns`].
 //!
@@ -96,7 +96,7 @@
 mod analysis;
 mod bash;
 mod capture;
-mod catalogue;
+mod catalog;
 mod command_patterns;
 mod directory;
 mod feed;
@@ -122,7 +122,7 @@ mod transcript;
 mod withheld;
 
 pub use crate::bash::{Bash, EXEC, tools};
-pub use crate::catalogue::{Catalogue, CatalogueError};
+pub use crate::catalog::{CommandCatalog, CommandCatalogError};
 pub use crate::command_patterns::CommandPatterns;
 pub use crate::jobs::Jobs;
 pub use crate::last_directory::ScriptsApart;

@@ -1,5 +1,5 @@
 use super::arguments::TrustOptions;
-use crate::config::{beside_policy, catalogue_with};
+use crate::config::{beside_policy, catalog_with};
 use crate::exit::{Exit, UsageError};
 use crate::opened_workdir;
 use crate::own_tools;
@@ -22,9 +22,9 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     };
     // What it says of commands counts for its own tests as it will.
     let text = file.text().unwrap_or_default();
-    let catalogue = catalogue_with(&workdir, &text)?;
-    let tools = own_tools::registry_of_runs_by(&workdir, catalogue.clone())?;
-    let setup = PolicySetup::new(&workdir, given, &tools).by_catalogue(catalogue);
+    let catalog = catalog_with(&workdir, &text)?;
+    let tools = own_tools::registry_of_runs_by(&workdir, catalog.clone())?;
+    let setup = PolicySetup::new(&workdir, given, &tools).by_catalog(catalog);
     // What is wrong with it is told now and not when it is needed.
     setup.as_trusted(&file)?;
     let name = visible(&file.name.display().to_string());

@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::directory::Current;
-use crate::catalogue::{Host, Target, Word};
+use crate::catalog::{Host, Target, Word};
 use crate::syntax::scan;
 use haft_tools_core::{Access, AccessMode, Resource, Scheme};
 use haft_workdir::{EntryKind, ResolveError, WorkdirPath};

@@ -90,7 +90,7 @@ input = { path = "a" }
 expect = "allow"
 
 [shell]
-catalogue = "commands.toml"
+catalog = "commands.toml"
 [shell.commands.lines]
 options = "-n"
 operands = "read*"
@@ -302,6 +302,7 @@ fn what_keys_were_called_before_is_read_and_fits() {
     for (table, earlier, now) in [
         (api, "ca = \"ca.pem\"\n", "authorities = \"ca.pem\"\n"),
         (server, "ca = \"ca.pem\"\n", "authorities = \"ca.pem\"\n"),
+        ("[shell]\n", "catalogue = \"commands.toml\"\n", "catalog = \"commands.toml\"\n"),
         (server, "limits = { start = \"10s\" }\n", ""),
     ] {
         check(earlier, &format!("{table}{earlier}"));
