@@ -187,7 +187,7 @@ impl Agent {
     }
 
     async fn start(&self, scope: CallScope, state: RunState, text: String) -> RunState {
-        let state = state.with_budget(self.budget).with_may_repeat(self.may_repeat.iter().cloned());
+        let state = state.budget(self.budget).may_repeat(self.may_repeat.iter().cloned());
         // A run that is new can be prompted.
         self.drive(&scope, state.clone(), [RunEvent::Prompted { text }]).await.unwrap_or(state)
     }

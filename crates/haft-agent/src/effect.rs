@@ -102,7 +102,7 @@ pub enum RunEvent {
     Cancelled,
     /// The run was stored, and whoever drove it ended: calls that were being executed then are answered as lost, since
     /// nobody knows what became of them, but for those of tools that are [made
-    /// again](crate::RunState::with_made_again).
+    /// again](crate::RunState::made_again).
     Interrupted,
 }
 

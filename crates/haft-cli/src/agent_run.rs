@@ -162,7 +162,7 @@ impl AgentRun {
 
     /// Goes on with another prompt when the run has ended, with a budget that counts what it has spent.
     pub(crate) async fn prompt(&mut self, prompt: String, budget: Budget) -> Result<()> {
-        let state = self.state.clone().with_budget(budget);
+        let state = self.state.clone().budget(budget);
         self.state = self.stoppable(Box::pin(self.agent.prompt(self.scope.clone(), state, prompt))).await?;
         Ok(())
     }

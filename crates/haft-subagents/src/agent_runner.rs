@@ -179,7 +179,7 @@ impl AgentRunner {
         let system: Vec<String> = told.into_iter().flatten().collect();
         let system = system.join("\n\n");
         let mut agent = Agent::from_executor(model, Arc::new(executor), offer.now().list())
-            .with_run_tools(move |_| offer.now())
+            .run_tools(move |_| offer.now())
             .purses(self.purses.clone())
             .news(Arc::clone(&child.news))
             .system(system)
@@ -292,7 +292,7 @@ async fn go_on(
     state: RunState,
     waiting: &[PendingCall],
 ) -> Result<RunState, ChildResult> {
-    let mut state = state.with_budget(child.budget);
+    let mut state = state.budget(child.budget);
     if state.end().is_some() {
         if child.said.is_empty() {
             return Ok(state);

@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
             agent,
             scope: scope.clone().with_extension(purse.clone()).with_extension(handle),
             driven: agent.at_work.begin(scope.run(), &agent.cancellation),
-            state: state.with_made_again(agent.made_again.iter().cloned()),
+            state: state.made_again(agent.made_again.iter().cloned()),
             purse,
             collected: Collected::default(),
             offered: None,

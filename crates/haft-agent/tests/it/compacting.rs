@@ -138,7 +138,7 @@ async fn handles_are_told_anew_where_the_store_is_another() {
     let stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
     let model = Busy::new(false);
     let other = agent(Arc::clone(&model), |agent| agent.compacted_by(cuts(&second)));
-    let limited = stored.with_budget(Budget::default().turns(u64::from(state.turns())));
+    let limited = stored.budget(Budget::default().turns(u64::from(state.turns())));
     other.prompt(scope(), limited, "And now?").await.unwrap();
     let mut told = 0;
     for (place, message) in model.requests()[0].messages.iter().enumerate() {

@@ -350,9 +350,9 @@ async fn what_was_set_aside_comes_back_though_the_budget_is_another_then() {
     let agent = drawing(&kept, 3);
     let state = agent.run(scope(), "go").await;
     assert_eq!(stands(&state), (2, 5));
-    let state = agent.prompt(scope(), state.with_budget(Budget::default()), "go on").await.unwrap();
+    let state = agent.prompt(scope(), state.budget(Budget::default()), "go on").await.unwrap();
     settle(&kept, 1);
-    let state = agent.prompt(scope(), state.with_budget(Budget::default().turns(30)), "go on").await.unwrap();
+    let state = agent.prompt(scope(), state.budget(Budget::default().turns(30)), "go on").await.unwrap();
     assert_eq!(stands(&state), (3 + 1 + 1, 0));
 }
 

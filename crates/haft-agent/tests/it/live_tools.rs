@@ -74,7 +74,7 @@ fn agent(model: &Arc<Calls>, tools: &Tools) -> (Agent, Arc<Mutex<u32>>) {
     let list = RunTools::builder(tools.lock().unwrap().clone()).start();
     let (tools, asked) = (Arc::clone(tools), Arc::<Mutex<u32>>::default());
     let counter = Arc::clone(&asked);
-    let agent = Agent::new(Arc::clone(model), executor).with_run_tools(move |scope| {
+    let agent = Agent::new(Arc::clone(model), executor).run_tools(move |scope| {
         assert_eq!(scope.run().as_str(), "run-1");
         *counter.lock().unwrap() += 1;
         list.update(tools.lock().unwrap().clone());

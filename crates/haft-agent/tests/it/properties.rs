@@ -229,7 +229,7 @@ proptest! {
         again in any::<bool>(),
     ) {
         let mut world = World { limited: budget, ..World::default() };
-        let mut state = RunState::new().with_budget(budget).with_made_again(again.then_some("look"));
+        let mut state = RunState::new().budget(budget).made_again(again.then_some("look"));
         let (mut taken, mut stored) = (Vec::new(), vec![round_trip(&state)]);
         for (kind, choice) in choices.into_iter().chain([(0, 0)]).enumerate().map(|(place, choice)| {
             if place == 0 { (20, 0) } else { choice }

@@ -262,7 +262,7 @@ impl Inner {
         };
         let served = Arc::clone(place);
         let bench = Bench::new(move || served.catalog.snapshot(), executor, scope, waiting);
-        let bench = bench.with_outputs(Arc::clone(&place.outputs)).with_instructions(instructions);
+        let bench = bench.outputs(Arc::clone(&place.outputs)).instructions(instructions);
         Ok(match self.settings.attended {
             Some(stays_open) => bench.attended(stays_open),
             None => bench,

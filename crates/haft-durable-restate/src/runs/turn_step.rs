@@ -55,7 +55,7 @@ impl Kept {
         } else {
             let state = self.agent.agent().new_state();
             let most = state.account().budget.within(self.request.most());
-            state.with_budget(most)
+            state.budget(most)
         };
         kept.live = Some(live.clone());
         Ok(live)

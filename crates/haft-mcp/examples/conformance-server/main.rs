@@ -112,7 +112,7 @@ impl Fixture {
             CallScope::new("conformance".parse()?),
             pending,
         );
-        let bench = Arc::new(bench.with_instructions("Everything is allowed."));
+        let bench = Arc::new(bench.instructions("Everything is allowed."));
         Ok(Self { bench, changes: changing.tool_changes.subscribe() })
     }
 }

@@ -81,7 +81,7 @@ pub trait Toolbox: Send + Sync + 'static {
 /// let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// let scope = CallScope::new("run-1".parse()?);
 /// let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()))
-///     .with_instructions("Ask before you delete anything.")
+///     .instructions("Ask before you delete anything.")
 ///     .attended(Duration::from_mins(2));
 /// assert_eq!(bench.instructions.as_deref(), Some("Ask before you delete anything."));
 /// # Ok::<(), haft_core::IdError>(())
@@ -127,13 +127,13 @@ impl Bench {
     }
 
     /// Lets callers read what was cut of their outputs: the executor's own store.
-    pub fn with_outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
+    pub fn outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
         self.outputs = Some(outputs);
         self
     }
 
     /// Tells clients what the policy allows.
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }

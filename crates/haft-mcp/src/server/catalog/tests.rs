@@ -410,13 +410,13 @@ fn clients_are_told_of_the_policy_and_how_to_search() {
     let bench =
         || Bench::new(ToolRegistry::new, executor.clone(), scope.clone(), Arc::new(MemoryPending::default()));
     assert_eq!(instructions(&ServeMode::Full, &bench()), None);
-    let told = instructions(&ServeMode::Search, &bench().with_instructions("Reading is allowed.\u{202e}\n"))
-        .unwrap();
+    let told =
+        instructions(&ServeMode::Search, &bench().instructions("Reading is allowed.\u{202e}\n")).unwrap();
     expect![[r#"
         Only three tools are listed, since there are many: find the one you need with `search_tools`, look at its arguments with `describe_tool` where they are not clear, and call it with `call_tool`.
 
         Reading is allowed.\u{202e}"#]].assert_eq(&told);
-    let long = instructions(&ServeMode::Full, &bench().with_instructions("ö".repeat(10_000))).unwrap();
+    let long = instructions(&ServeMode::Full, &bench().instructions("ö".repeat(10_000))).unwrap();
     assert_eq!(long.len(), (4 << 10) + "…".len());
 }
 

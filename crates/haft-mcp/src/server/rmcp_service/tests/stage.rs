@@ -93,7 +93,7 @@ impl Host {
         let tools = self.tools.clone();
         let scope = CallScope::new("mcp-test".parse().unwrap());
         let bench = Bench::new(move || tools.borrow().clone(), Arc::new(executor), scope, pending);
-        let bench = Arc::new(bench.with_instructions("All is allowed."));
+        let bench = Arc::new(bench.instructions("All is allowed."));
         ToolServer::builder(One { bench, host: self.clone() })
             .prompts(Nothing(self.clone()))
             .resources(Nothing(self.clone()))
