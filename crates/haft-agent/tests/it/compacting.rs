@@ -26,7 +26,7 @@ struct Busy {
 
 impl Busy {
     fn new(counts: bool) -> Arc<Self> {
-        let capabilities = ModelCapabilities::new("busy").with_context_window(4_000);
+        let capabilities = ModelCapabilities::new("busy").context_window(4_000);
         Arc::new(Self { capabilities, requests: Mutex::default(), counts })
     }
 

@@ -26,7 +26,7 @@ struct Calls {
 
 impl Calls {
     fn new(names: &[&'static str], meanwhile: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
-        let capabilities = ModelCapabilities::new("calls").with_context_window(1_000);
+        let capabilities = ModelCapabilities::new("calls").context_window(1_000);
         let meanwhile = Box::new(meanwhile);
         Arc::new(Self { capabilities, names: names.to_vec(), told: Mutex::default(), meanwhile })
     }
