@@ -41,7 +41,7 @@ fn registry_by(workdir: &Workdir, bash: Bash) -> Result<ToolRegistry> {
 
 /// Adds what reads the web: its public part, whatever a rule lets be connected to.
 fn with_web(tools: &ToolRegistry) -> Result<ToolRegistry> {
-    Ok(tools.with(WebFetch::within(AddressPolicy::public()))?)
+    Ok(tools.with(WebFetch::held_to(AddressPolicy::public()))?)
 }
 
 /// Gathers the variables that programs are given.

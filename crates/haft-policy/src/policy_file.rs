@@ -58,7 +58,7 @@ impl PolicyFile {
     /// When it is larger than 1 MiB, is not TOML, or says anything that a policy file does not: everything that is wrong
     /// with it, with the nearest valid word.
     pub fn parse(text: &str, name: &str, language: &RuleLanguage) -> Result<Self, PolicyFileError> {
-        Self::parse_within(text, name, language, &[])
+        Self::parse_with_others(text, name, language, &[])
     }
 
     /// Reads the tables of a policy in a file that also has the tables of others, whose names are given.
@@ -71,13 +71,13 @@ impl PolicyFile {
     /// use haft_tools_core::RuleLanguage;
     ///
     /// let text = "[model]\nname = \"m\"\n\n[permissions]\ndeny = [\"bash\"]\n";
-    /// assert!(PolicyFile::parse_within(text, "haft.toml", &RuleLanguage::new(), &["model"]).is_ok());
+    /// assert!(PolicyFile::parse_with_others(text, "haft.toml", &RuleLanguage::new(), &["model"]).is_ok());
     /// ```
     ///
     /// # Errors
     ///
     /// As for [`PolicyFile::parse`].
-    pub fn parse_within(
+    pub fn parse_with_others(
         text: &str,
         name: &str,
         language: &RuleLanguage,

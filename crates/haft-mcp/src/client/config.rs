@@ -252,7 +252,7 @@ impl ServerConfig {
 impl ServerConfig {
     /// Has its program start in this directory, or below it where a relative one is configured, and files be looked for there.
     #[must_use]
-    pub fn within(mut self, directory: &Path) -> Self {
+    pub fn in_directory(mut self, directory: &Path) -> Self {
         for transport in [Some(&mut self.transport), self.written.as_mut()].into_iter().flatten() {
             match transport {
                 Transport::Stdio(program) => {

@@ -30,7 +30,7 @@ impl McpTool {
 /// What a call of a tool touches, by the name that the server has for it.
 pub(crate) fn accesses(server: &ServerName, foreign: &str, is_unordered: bool) -> Accesses {
     let access = Access::call(Resource::exact(MCP, format!("{server}/{foreign}")))
-        .within(&Resource::exact(MCP, server.as_str()));
+        .ordered_in(&Resource::exact(MCP, server.as_str()));
     if is_unordered { access.unordered().into() } else { access.into() }
 }
 

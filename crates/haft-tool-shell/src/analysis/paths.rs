@@ -203,7 +203,7 @@ impl Reach {
             // What is decided is whether the directory may be looked into. What is made or removed below it shows there.
             Self::Names => {
                 let below = Resource::subtree(scheme.clone(), path);
-                Access::new(mode, Resource::exact(scheme, path)).within(&below)
+                Access::new(mode, Resource::exact(scheme, path)).ordered_in(&below)
             }
         }
     }

@@ -353,7 +353,7 @@ async fn what_is_temporary_stays_from_call_to_call_and_is_the_sandbox_s_own() {
         return;
     }
     let (tree, place) = (Tree::new(), Tree::new());
-    let scratch = Scratch::within(place.path()).expect("it is made");
+    let scratch = Scratch::in_directory(place.path()).expect("it is made");
     let workdir = tree.workdir();
     let shell = shell(tree, workdir, sandbox().scratch(scratch));
     let reply = shell.run("f=$(mktemp) && echo kept > $f && mv $f ${TMPDIR}/kept").await;
@@ -396,7 +396,7 @@ async fn a_fork_bomb_stays_within_its_limit_and_ends() {
         return;
     }
     let (tree, place) = (Tree::new(), Tree::new());
-    let scratch = Scratch::within(place.path()).expect("it is made");
+    let scratch = Scratch::in_directory(place.path()).expect("it is made");
     let limits = ResourceLimits { processes: 64, ..ResourceLimits::default() };
     let workdir = tree.workdir();
     let shell = shell(tree, workdir, sandbox().scratch(scratch).limits(limits));

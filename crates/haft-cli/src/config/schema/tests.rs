@@ -204,7 +204,7 @@ wire = "responses"
 
 /// Reads a file as the command does, without what it names.
 fn reads(text: &str) -> Result<(), String> {
-    PolicyFile::parse_within(text, "haft.toml", &LANGUAGE, &crate::config::TABLES)
+    PolicyFile::parse_with_others(text, "haft.toml", &LANGUAGE, &crate::config::TABLES)
         .map_err(|error| error.to_string())?;
     let file = ConfigFile {
         layer: Layer::User,

@@ -390,7 +390,7 @@ fn a_program_is_told_apart_by_where_it_is_configured_to_start() {
     let text = r#"{ "mcpServers": { "a": { "command": "a", "cwd": "${TOKEN}" } } }"#;
     let identity = |directory: &str| {
         let file = ServersFile::from_json(text, ".mcp.json", &variable).unwrap();
-        let server = file.servers[0].clone().within(directory.as_ref());
+        let server = file.servers[0].clone().in_directory(directory.as_ref());
         let Transport::Stdio(program) = &server.transport else { panic!("it is a program") };
         assert_eq!(
             program.directory.as_deref(),
