@@ -3,7 +3,7 @@ mod agents;
 pub(crate) use agents::AgentRules;
 
 use crate::file_limits::FileLimits;
-use crate::problem::{PolicyFileError, Problem};
+use crate::problem::{PolicyFileError, PolicyProblem};
 use crate::reader::{Reader, Value};
 use crate::rule_lists::{LISTS, RuleLists};
 use crate::source_text::{Placed, SourceText};
@@ -110,7 +110,7 @@ impl PolicyFile {
     ) -> Result<Self, PolicyFileError> {
         if text.len() > MOST_BYTES {
             let problem =
-                Problem::of_file(name, "a policy file has at most 1 MiB; split it up with `include`");
+                PolicyProblem::of_file(name, "a policy file has at most 1 MiB; split it up with `include`");
             return Err(problem.into());
         }
         let source = SourceText::new(name, text);

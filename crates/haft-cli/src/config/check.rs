@@ -10,7 +10,7 @@ use crate::telemetry::Sent;
 use crate::timeline::visible;
 use crate::{mcp, openapi, opened_workdir, own_tools, shared_store, telemetry};
 use anyhow::Result;
-use haft::policy::{PolicyFileError, Problem};
+use haft::policy::{PolicyFileError, PolicyProblem};
 use haft::{ToolRegistry, Workdir};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -100,7 +100,7 @@ impl Checked {
     }
 
     /// What is wrong with the rules, each with its place.
-    pub(crate) fn policy_problems(&self) -> &[Problem] {
+    pub(crate) fn policy_problems(&self) -> &[PolicyProblem] {
         self.policy.as_ref().map_or(&[], PolicyFileError::problems)
     }
 

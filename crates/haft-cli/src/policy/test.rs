@@ -7,7 +7,7 @@ use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::policy::{Problem, TestOutcome, TestReport};
+use haft::policy::{PolicyProblem, TestOutcome, TestReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub(super) fn test(options: &TestOptions) -> Result<Exit> {
 struct Counts {
     passed: usize,
     not_run: usize,
-    failed: Vec<Problem>,
+    failed: Vec<PolicyProblem>,
     json: bool,
     tests: Vec<TestedRule>,
 }
