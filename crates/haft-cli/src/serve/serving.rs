@@ -155,9 +155,8 @@ fn config(
     rates: &BTreeMap<Principal, NonZeroU32>,
     (options, redactor): (&ServeOptions, &Redactor),
 ) -> Result<HttpConfig> {
-    let mut limits = HttpLimits::default();
     // The whole process ends within a second of being told to.
-    limits.ending = ENDING;
+    let limits = HttpLimits { ending: ENDING, ..HttpLimits::default() };
     let mut config = HttpConfig::new(address).limits(limits);
     for host in &options.allow_host {
         config = config.host(host.clone());

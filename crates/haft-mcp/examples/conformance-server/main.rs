@@ -25,8 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let changing = Changing::new()?;
     let prompts = prompts::Fixture::new(changing.prompts.clone());
     let toolbox = Fixture::new(&changing)?;
-    let mut limits = ToolServerLimits::default();
-    limits.tasks_after = Duration::from_millis(20);
+    let limits = ToolServerLimits { tasks_after: Duration::from_millis(20), ..ToolServerLimits::default() };
     let server = ToolServer::builder(toolbox)
         .prompts(prompts)
         .resources(resources::Fixture::new())

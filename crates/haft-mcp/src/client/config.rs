@@ -212,7 +212,6 @@ pub enum Era {
 /// # Ok::<(), haft_mcp::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ServerLimits {
     /// How long it may take to start; 30 s by default.
     pub start_timeout: Duration,

@@ -9,13 +9,11 @@ use std::time::Duration;
 /// use haft_mcp::ToolServerLimits;
 /// use std::time::Duration;
 ///
-/// let mut limits = ToolServerLimits::default();
-/// limits.tasks_after = Duration::from_secs(5);
-/// limits.waiting_of_one = 4;
+/// let tasks_after = Duration::from_secs(5);
+/// let limits = ToolServerLimits { tasks_after, waiting_of_one: 4, ..ToolServerLimits::default() };
 /// assert_ne!(limits, ToolServerLimits::default());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ToolServerLimits {
     /// How many running calls wait at once for what clients of the newer era answer in their next requests; 1,000 by default.
     pub waiting: usize,

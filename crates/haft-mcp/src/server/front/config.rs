@@ -43,13 +43,11 @@ pub struct HttpConfig {
 /// ```
 /// use haft_mcp::{HttpConfig, HttpLimits};
 ///
-/// let mut limits = HttpLimits::default();
-/// limits.connections = 64;
+/// let limits = HttpLimits { connections: 64, ..HttpLimits::default() };
 /// let config = HttpConfig::new(([127, 0, 0, 1], 8080).into()).limits(limits);
 /// # let _ = config;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct HttpLimits {
     /// How many connections there are at once, each of which holds a file open; 10,240 by default, or what the system
     /// allows.
