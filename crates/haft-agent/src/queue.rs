@@ -32,6 +32,7 @@ pub struct Queued {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SteerWhen {
     /// As soon as it can: calls that run are finished, and those that have not begun are skipped.
     Now,

@@ -64,6 +64,7 @@ pub struct Exchange {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Redirects {
     /// None: the answer that redirects is the answer.
     Never,

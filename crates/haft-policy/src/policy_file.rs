@@ -183,7 +183,8 @@ impl PolicyFile {
             match &**key.get_ref() {
                 word if LISTS.contains(&word) => self.rules.read(reader, word, value),
                 "mode" => {
-                    let mode = reader.word(value, "a mode", &Mode::ALL.map(|mode| (mode.as_str(), mode)));
+                    let modes: Vec<_> = Mode::ALL.iter().map(|mode| (mode.as_str(), *mode)).collect();
+                    let mode = reader.word(value, "a mode", &modes);
                     self.mode = mode.map(|mode| reader.source.placed(mode, value.span().start));
                 }
                 _ => reader.unknown(key, "`[permissions]`", &["allow", "ask", "deny", "mode"]),

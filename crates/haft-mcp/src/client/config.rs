@@ -170,6 +170,7 @@ pub struct RemoteServer {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Start {
     /// When its tools are first asked for.
     #[default]

@@ -100,7 +100,7 @@ fn shared(rest: &Budget, sharers: u64) -> Budget {
 
 /// The first kind of which there is nothing.
 fn none_of(budget: &Budget) -> Option<BudgetKind> {
-    BudgetKind::ALL.into_iter().find(|kind| budget.limit(*kind) == Some(0))
+    BudgetKind::ALL.iter().copied().find(|kind| budget.limit(*kind) == Some(0))
 }
 
 pub(super) fn left(budget: &Budget, spent: &Spent) -> Budget {
