@@ -45,8 +45,8 @@ pub use config::{
 pub(crate) use content::read_block;
 pub use era_memory::{EraMemory, MemoryEras};
 pub use host::{
-    Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
-    PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
+    Completion, CompletionOf, ListedPrompt, ListedResource, PromptText, ResourceWatch, ServerContent,
+    ServerList, ServerRequestError,
 };
 pub use named_tool::NamedTool;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus, StartError};

@@ -53,7 +53,13 @@ mod forwarding;
 #[cfg(any(feature = "client", feature = "server"))]
 mod lines;
 #[cfg(any(feature = "client", feature = "server"))]
+mod listed_template;
+#[cfg(any(feature = "client", feature = "server"))]
 mod log_level;
+#[cfg(any(feature = "client", feature = "server"))]
+mod prompt_argument;
+#[cfg(any(feature = "client", feature = "server"))]
+mod prompt_message;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(any(feature = "client", feature = "server"))]
@@ -67,11 +73,11 @@ pub use client::measured;
 #[cfg(feature = "client")]
 pub use client::{
     AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialStore, Era, EraMemory,
-    ExpansionError, FileCredentials, FilePins, ListedPrompt, ListedResource, ListedTemplate, LoginConfig,
-    LoginError, McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder, McpSource,
-    MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, PromptArgument,
-    PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient, RemoteServer, ResourceWatch,
-    Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
+    ExpansionError, FileCredentials, FilePins, ListedPrompt, ListedResource, LoginConfig, LoginError,
+    McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder, McpSource,
+    MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, PromptText,
+    QuarantinedTool, RefusedServer, RegisteredClient, RemoteServer, ResourceWatch, Root, Roots,
+    SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
     ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins,
     ServerProgram, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport,
     WaitingTool, expand_variables,
@@ -79,13 +85,19 @@ pub use client::{
 #[cfg(all(feature = "client", feature = "server"))]
 pub use forwarding::{ClientRoots, ClientSampler};
 #[cfg(any(feature = "client", feature = "server"))]
+pub use listed_template::ListedTemplate;
+#[cfg(any(feature = "client", feature = "server"))]
 pub use log_level::LogLevel;
+#[cfg(any(feature = "client", feature = "server"))]
+pub use prompt_argument::PromptArgument;
+#[cfg(any(feature = "client", feature = "server"))]
+pub use prompt_message::{PromptMessage, PromptRole};
 #[cfg(all(feature = "server", unix))]
 pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
     Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, Principal,
-    PromptRole, Prompts, Resources, ServeMode, ServeModeError, ServedPrompt, ToolServer, ToolServerBuilder,
+    Prompts, Resources, ServeMode, ServeModeError, ServedPrompt, ToolServer, ToolServerBuilder,
     ToolServerLimits, Toolbox, Unasked,
 };
 #[cfg(feature = "server-http")]

@@ -43,7 +43,7 @@ pub use front::{
     JsonlAccessLog, Rate, ServeError,
 };
 pub use limits::ToolServerLimits;
-pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
+pub use offers::{Prompts, Resources, ServedPrompt};
 #[cfg(unix)]
 pub use tool_server::SocketError;
 pub use tool_server::{Ended, ToolServer, ToolServerBuilder};

@@ -1,7 +1,9 @@
 use crate::resources::{picture, text};
 use async_trait::async_trait;
 use haft_core::Content;
-use haft_mcp::{Ask, AskKind, Caller, CallingClient, PromptRole, Prompts, ServedPrompt};
+use haft_mcp::{
+    Ask, AskKind, Caller, CallingClient, PromptArgument, PromptMessage, PromptRole, Prompts, ServedPrompt,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 use tokio::sync::watch;
@@ -21,9 +23,8 @@ impl Prompts for Fixture {
         let prompt = |name: &str, description: &str, arguments: &[&str]| {
             let mut prompt = ServedPrompt::new(name);
             prompt.description = Some(description.to_owned());
-            let arguments =
-                arguments.iter().map(|name| ((*name).to_owned(), Some("A text.".to_owned()), true));
-            prompt.arguments = arguments.collect();
+            let argument = |name: &&str| PromptArgument::new(*name).description("A text.").required();
+            prompt.arguments = arguments.iter().map(argument).collect();
             prompt
         };
         let mut prompts = vec![
@@ -44,7 +45,7 @@ impl Prompts for Fixture {
         name: &str,
         arguments: &BTreeMap<String, String>,
         client: &CallingClient,
-    ) -> Result<Vec<(PromptRole, Content)>, String> {
+    ) -> Result<Vec<PromptMessage>, String> {
         let argument = |name: &str| arguments.get(name).map(String::as_str).unwrap_or_default();
         let contents = match name {
             "test_simple_prompt" | "test_dynamic_prompt" => {
@@ -79,7 +80,7 @@ impl Prompts for Fixture {
             }
             _ => return Err(format!("there is no prompt `{name}`")),
         };
-        Ok(contents.into_iter().map(|content| (PromptRole::User, content)).collect())
+        Ok(contents.into_iter().map(|content| PromptMessage::new(PromptRole::User, content)).collect())
     }
 
     fn complete(&self, name: &str, argument: &str, value: &str, _caller: &Caller) -> Vec<String> {

@@ -1,11 +1,11 @@
 use super::list::read_list;
 use super::{
-    Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptText, Requester,
-    ResourceWatch, ServerList, ServerRequestError,
+    Completion, CompletionOf, ListedPrompt, ListedResource, PromptText, Requester, ResourceWatch, ServerList,
+    ServerRequestError,
 };
-use crate::Era;
 use crate::client::content::{left_out, read_document};
 use crate::client::retry_pause::RetryPause;
+use crate::{Era, ListedTemplate};
 use haft_core::Content;
 use haft_tools_core::CallContext;
 use serde_json::{Map, Value, json};

@@ -2,8 +2,8 @@
 
 use crate::server::tool_server::Ended;
 use crate::{
-    Ability, Ask, AskKind, Bench, Caller, CallingClient, LogLevel, PromptRole, Prompts, Resources,
-    ServedPrompt, ToolServer, Toolbox,
+    Ability, Ask, AskKind, Bench, Caller, CallingClient, ListedTemplate, LogLevel, PromptMessage, Prompts,
+    Resources, ServedPrompt, ToolServer, Toolbox,
 };
 use async_trait::async_trait;
 use haft_core::{Content, Schema, ToolError, ToolOutput, ToolSpec};
@@ -142,7 +142,7 @@ impl Prompts for Nothing {
         name: &str,
         _arguments: &BTreeMap<String, String>,
         _client: &CallingClient,
-    ) -> Result<Vec<(PromptRole, Content)>, String> {
+    ) -> Result<Vec<PromptMessage>, String> {
         if name == "wait" {
             return self.0.wait().await;
         }
@@ -160,7 +160,7 @@ impl Resources for Nothing {
         Vec::new()
     }
 
-    fn templates(&self, _caller: &Caller) -> Vec<(String, String)> {
+    fn templates(&self, _caller: &Caller) -> Vec<ListedTemplate> {
         Vec::new()
     }
 
