@@ -12,8 +12,8 @@ use anyhow::{Context as _, Result};
 use haft::policy::SandboxMode;
 use haft::shell::ScriptOutputs;
 use haft::{
-    CallScope, Catalog, CatalogBuilder, Event, EventKind, Events, FixedSource, Observer, OutputStore,
-    ReadOutput, Redactor, Workdir,
+    CallScope, Catalog, CatalogBuilder, ChangeSignal, Event, EventKind, Events, FixedSource, Observer,
+    OutputStore, ReadOutput, Redactor, Workdir,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -52,13 +52,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Opens a directory, and begins to gather its tools; changes of these are counted, and secrets that are configured for it
+    /// Opens a directory, and begins to gather its tools; changes of these are told, and secrets that are configured for it
     /// are registered.
     pub(super) fn open(
         path: &Path,
         settings: &Settings,
         user: &UserDirectories,
-        (changes, redactor): (&Arc<watch::Sender<u64>>, &Redactor),
+        (changes, redactor): (&ChangeSignal, &Redactor),
     ) -> Result<Arc<Self>> {
         let left_out = settings.left_out;
         let OpenedWorkdir { workdir, roots, config } = OpenedWorkdir::of(Some(path), settings.roots.clone())?;
@@ -70,13 +70,13 @@ impl Place {
         let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user);
         let own = own_tools::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
         let own = own.with(ReadOutput::new(Arc::clone(&outputs)))?;
-        let counted = Arc::clone(changes);
-        let count = move |event: &Event| {
+        let told = changes.clone();
+        let tell = move |event: &Event| {
             if matches!(event.kind, EventKind::ToolsChanged { .. }) {
-                counted.send_modify(|count| *count += 1);
+                told.raise();
             }
         };
-        let events = Events::new([Arc::new(count) as Arc<dyn Observer>]);
+        let events = Events::new([Arc::new(tell) as Arc<dyn Observer>]);
         let scope = CallScope::new("catalog".parse()?);
         // What is first keeps its names.
         let builder = Catalog::builder().source(FixedSource::new(OWN, own)).events(events, scope);

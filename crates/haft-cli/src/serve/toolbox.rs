@@ -20,8 +20,8 @@ use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::shell::ScriptsApart;
 use haft::{
-    CallScope, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, Redactor, RunId, ToolExecutor,
-    ToolRegistry,
+    CallScope, ChangeSignal, Changes, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, Redactor,
+    RunId, ToolExecutor, ToolRegistry,
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -31,7 +31,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// How long a call that is cancelled may take to end: the whole process has a second.
@@ -69,7 +68,7 @@ struct Inner {
     settings: Settings,
     state: Arc<KeptState>,
     user: UserDirectories,
-    changes: Arc<watch::Sender<u64>>,
+    changes: ChangeSignal,
     /// Knows the secrets of all directories that are worked in, which nothing may show.
     redactor: Redactor,
     places: Mutex<BTreeMap<PathBuf, Arc<Place>>>,
@@ -100,7 +99,7 @@ impl ServedBenches {
             settings,
             state,
             user,
-            changes: Arc::new(watch::Sender::new(0)),
+            changes: ChangeSignal::default(),
             redactor: Redactor::new(),
             places: Mutex::default(),
             benches: Mutex::default(),
@@ -368,8 +367,8 @@ impl Toolbox for ServedBenches {
         self.0.settings.directory.may_be_chosen()
     }
 
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.0.changes.subscribe()
+    fn changes(&self) -> Option<Changes> {
+        Some(self.0.changes.changes())
     }
 }
 

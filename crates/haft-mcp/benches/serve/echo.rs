@@ -11,18 +11,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::sync::watch;
 
-struct One(Arc<Bench>, watch::Sender<u64>);
+struct One(Arc<Bench>);
 
 #[async_trait]
 impl Toolbox for One {
     async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
         Ok(Arc::clone(&self.0))
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.1.subscribe()
     }
 }
 
@@ -50,7 +45,7 @@ pub(crate) fn server(tools: usize) -> Result<(ToolServer, tempfile::TempDir), Bo
         .build();
     let scope = CallScope::new("bench".parse()?);
     let bench = Bench::new(move || registry.clone(), Arc::new(executor), scope, pending);
-    Ok((ToolServer::builder(One(Arc::new(bench), watch::Sender::new(0))).build(), directory))
+    Ok((ToolServer::builder(One(Arc::new(bench))).build(), directory))
 }
 
 pub(crate) fn message(method: &str, mut params: Value) -> String {

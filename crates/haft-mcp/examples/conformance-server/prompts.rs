@@ -1,19 +1,21 @@
+use crate::Changing;
 use crate::resources::{picture, text};
 use async_trait::async_trait;
 use haft_core::Content;
 use haft_mcp::{
     Ask, AskKind, Caller, CallingClient, PromptArgument, PromptMessage, PromptRole, Prompts, ServedPrompt,
 };
+use haft_tools_core::Changes;
 use serde_json::json;
 use std::collections::BTreeMap;
-use tokio::sync::watch;
+use std::sync::atomic::Ordering;
 
 /// Offers the suite's prompts.
-pub(crate) struct Fixture(watch::Sender<u64>);
+pub(crate) struct Fixture(Changing);
 
 impl Fixture {
-    pub(crate) fn new(changes: watch::Sender<u64>) -> Self {
-        Self(changes)
+    pub(crate) fn new(changing: Changing) -> Self {
+        Self(changing)
     }
 }
 
@@ -34,7 +36,7 @@ impl Prompts for Fixture {
             prompt("test_prompt_with_image", "A prompt with a picture.", &[]),
             prompt("test_input_required_result_prompt", "A prompt that asks.", &[]),
         ];
-        if *self.0.borrow() % 2 == 1 {
+        if self.0.has_more_prompts.load(Ordering::Relaxed) {
             prompts.push(prompt("test_dynamic_prompt", "A prompt that comes and goes.", &[]));
         }
         prompts
@@ -91,7 +93,7 @@ impl Prompts for Fixture {
         known.filter(|known| known.starts_with(value)).map(str::to_owned).collect()
     }
 
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.0.subscribe()
+    fn changes(&self) -> Option<Changes> {
+        Some(self.0.prompt_changes.changes())
     }
 }

@@ -3,6 +3,7 @@ use super::toolbox::CallingClient;
 use crate::{ListedTemplate, PromptArgument, PromptMessage};
 use async_trait::async_trait;
 use haft_core::Content;
+use haft_tools_core::Changes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tokio::sync::watch;
@@ -14,10 +15,9 @@ use tokio::sync::watch;
 /// use haft_core::Content;
 /// use haft_mcp::{Caller, CallingClient, PromptMessage, PromptRole, Prompts, ServedPrompt};
 /// use std::collections::BTreeMap;
-/// use tokio::sync::watch;
 ///
 /// /// Has one prompt, which never changes.
-/// struct Review(watch::Sender<u64>);
+/// struct Review;
 ///
 /// #[async_trait]
 /// impl Prompts for Review {
@@ -38,12 +38,8 @@ use tokio::sync::watch;
 ///             other => Err(format!("there is no prompt `{other}`")),
 ///         }
 ///     }
-///
-///     fn changes(&self) -> watch::Receiver<u64> {
-///         self.0.subscribe()
-///     }
 /// }
-/// # let _ = Review(watch::Sender::new(0));
+/// # let _ = Review;
 /// ```
 #[async_trait]
 pub trait Prompts: Send + Sync + 'static {
@@ -71,8 +67,10 @@ pub trait Prompts: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Counts the times that the prompts became others.
-    fn changes(&self) -> watch::Receiver<u64>;
+    /// Lets one wait until the prompts become others. By default nothing tells of a change.
+    fn changes(&self) -> Option<Changes> {
+        None
+    }
 }
 
 /// Describes a prompt.

@@ -26,19 +26,14 @@ use tokio_util::sync::CancellationToken;
 /// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
-/// # use tokio::sync::watch;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// # struct House(Arc<Bench>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
 /// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
 /// #         Ok(Arc::clone(&self.0))
-/// #     }
-/// #
-/// #     fn changes(&self) -> watch::Receiver<u64> {
-/// #         self.1.subscribe()
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -50,7 +45,7 @@ use tokio_util::sync::CancellationToken;
 /// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// # let (mut client, server) = tokio::io::duplex(1 << 16);
 /// # let (reads, writes) = tokio::io::split(server);
-/// let serve = ToolServer::builder(House(Arc::new(bench), watch::Sender::new(0))).build();
+/// let serve = ToolServer::builder(House(Arc::new(bench))).build();
 /// let stop = tokio_util::sync::CancellationToken::new();
 /// let served = serve.serve_over(reads, writes, stop);
 /// # let talk = async {
@@ -80,19 +75,14 @@ pub struct ToolServer {
 /// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
-/// # use tokio::sync::watch;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// # struct House(Arc<Bench>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
 /// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
 /// #         Ok(Arc::clone(&self.0))
-/// #     }
-/// #
-/// #     fn changes(&self) -> watch::Receiver<u64> {
-/// #         self.1.subscribe()
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -103,7 +93,7 @@ pub struct ToolServer {
 /// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
 /// use haft_mcp::{ServeMode, ToolServerLimits};
 ///
-/// let serve = ToolServer::builder(House(Arc::new(bench), watch::Sender::new(0)))
+/// let serve = ToolServer::builder(House(Arc::new(bench)))
 ///     .name("house", "1.0")
 ///     .mode(ServeMode::Search)
 ///     .limits(ToolServerLimits::default())
@@ -131,19 +121,14 @@ pub struct ToolServerBuilder {
 /// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
-/// # use tokio::sync::watch;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// # struct House(Arc<Bench>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
 /// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
 /// #         Ok(Arc::clone(&self.0))
-/// #     }
-/// #
-/// #     fn changes(&self) -> watch::Receiver<u64> {
-/// #         self.1.subscribe()
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -155,7 +140,7 @@ pub struct ToolServerBuilder {
 /// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// # let (mut client, server) = tokio::io::duplex(1 << 16);
 /// # let (reads, writes) = tokio::io::split(server);
-/// # let serve = ToolServer::builder(House(Arc::new(bench), watch::Sender::new(0))).build();
+/// # let serve = ToolServer::builder(House(Arc::new(bench))).build();
 /// # client.shutdown().await?;
 /// # let stop = tokio_util::sync::CancellationToken::new();
 /// match serve.serve_over(reads, writes, stop).await {

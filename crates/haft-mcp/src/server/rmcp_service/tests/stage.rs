@@ -8,8 +8,8 @@ use crate::{
 use async_trait::async_trait;
 use haft_core::{Content, Schema, ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{
-    Accesses, Action, CallContext, CallScope, Limits, LocalExecutor, MemoryPending, Policy, Prepared,
-    Preview, Rule, Tool, ToolRegistry,
+    Accesses, Action, CallContext, CallScope, ChangeSignal, Changes, Limits, LocalExecutor, MemoryPending,
+    Policy, Prepared, Preview, Rule, Tool, ToolRegistry,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Host {
     pub(super) tools: watch::Sender<ToolRegistry>,
-    pub(super) changes: watch::Sender<u64>,
+    pub(super) changes: ChangeSignal,
     pub(super) document: watch::Sender<Option<String>>,
     /// How many calls of `wait` were begun, and how many were dropped.
     pub(super) begun: Arc<AtomicUsize>,
@@ -42,7 +42,7 @@ impl Host {
     pub(super) fn new() -> Self {
         let host = Self {
             tools: watch::Sender::new(ToolRegistry::new()),
-            changes: watch::Sender::new(0),
+            changes: ChangeSignal::default(),
             document: watch::Sender::new(None),
             begun: Arc::default(),
             dropped: Arc::default(),
@@ -75,7 +75,7 @@ impl Host {
             let added = ToolRegistry::of([tool]).unwrap();
             *tools = tools.merge(&added, haft_tools_core::CollisionPolicy::Refuse).unwrap();
         });
-        self.changes.send_modify(|count| *count += 1);
+        self.changes.raise();
     }
 
     pub(super) fn server(&self) -> ToolServer {
@@ -124,8 +124,8 @@ impl Toolbox for One {
         Ok(self.bench.clone())
     }
 
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.host.changes.subscribe()
+    fn changes(&self) -> Option<Changes> {
+        Some(self.host.changes.changes())
     }
 }
 
@@ -147,10 +147,6 @@ impl Prompts for Nothing {
             return self.0.wait().await;
         }
         Err(format!("there is no prompt `{name}`"))
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        watch::Sender::new(0).subscribe()
     }
 }
 
