@@ -33,8 +33,8 @@
 //!
 //! # What is decided
 //!
-//! A [`RoundDecision`] names the round that it is about, and the digest of what the person was shown. It counts once: one about a
-//! round that is over is [stale](DecisionRefused::Stale), and a second one about the same round is
+//! A [`RoundDecision`] names the round that it is about, and the digest of what the person was shown. It counts once:
+//! one about a round that is over is [stale](DecisionRefused::Stale), and a second one about the same round is
 //! [refused](DecisionRefused::Decided). One that approves counts until the call expires.
 //!
 //! # What cannot be sent

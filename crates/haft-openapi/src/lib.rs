@@ -37,9 +37,9 @@
 //!
 //! [`OpenApiTools`] makes a tool of each operation that a [`Selection`] chooses. Preparing a call makes its request and declares
 //! what it touches; running it sends the request with an [`HttpClient`](haft_http::HttpClient), within
-//! [`OperationLimits`]. A reply becomes what it is: JSON is data, an image an image, events are updates while they come. An error of
-//! the API becomes one of the tool, with the status as a [`StatusError`] for the host and the next step for the model. Where a
-//! reply is one page of several, the model is told with which arguments to go on.
+//! [`OperationLimits`]. A reply becomes what it is: JSON is data, an image an image, events are updates while they come. An
+//! error of the API becomes one of the tool, with the status as a [`StatusError`] for the host and the next step for the
+//! model. Where a reply is one page of several, the model is told with which arguments to go on.
 //!
 //! ```
 //! use haft_http::{AddressPolicy, HttpClient};

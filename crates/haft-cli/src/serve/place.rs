@@ -52,8 +52,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Opens a directory, and begins to gather its tools; changes of these are told, and secrets that are configured for it
-    /// are registered.
+    /// Opens a directory, and begins to gather its tools; changes of these are told, and secrets that are configured for
+    /// it are registered.
     pub(super) fn open(
         path: &Path,
         settings: &Settings,

@@ -59,8 +59,8 @@ pub trait Toolbox: Send + Sync + 'static {
         false
     }
 
-    /// Lets one wait until tools become others for anybody; it is looked again at each bench then. By default nothing tells of a
-    /// change.
+    /// Lets one wait until tools become others for anybody; it is looked again at each bench then. By default nothing
+    /// tells of a change.
     fn changes(&self) -> Option<Changes> {
         None
     }
