@@ -71,10 +71,10 @@ pub(super) fn one(
                 limit(&mut table, "start_timeout", format!("{seconds}s"));
             }
             ("startup_timeout_ms", Value::Number(time)) => {
-                limit(&mut table, "start_timeout", format!("{time}ms"))
+                limit(&mut table, "start_timeout", format!("{time}ms"));
             }
             ("tool_timeout_sec", Value::Number(seconds)) => {
-                limit(&mut table, "timeout", format!("{seconds}s"))
+                limit(&mut table, "timeout", format!("{seconds}s"));
             }
             ("autoApprove" | "alwaysAllow" | "trust", _) => {
                 left.push((

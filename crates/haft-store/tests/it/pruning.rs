@@ -3,8 +3,8 @@
 use crate::fixture::{Whole, each, pending_with, run};
 use crate::journal::{journal, record};
 use haft_core::Decision;
-use haft_store::{Pruned, RunLease, RunStatus, RunStore as _, StoredRun};
-use haft_tools_core::{Approval, Claim, Grant, GrantPlace, GrantStore as _, PendingCall};
+use haft_store::{Pruned, RunLease, RunStatus, StoredRun};
+use haft_tools_core::{Approval, Claim, Grant, GrantPlace, PendingCall};
 use serde_json::json;
 use std::time::{Duration, SystemTime};
 

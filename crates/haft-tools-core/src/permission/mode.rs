@@ -82,7 +82,7 @@ impl FromStr for Mode {
     type Err = ModeError;
 
     fn from_str(text: &str) -> Result<Self, ModeError> {
-        let known = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
+        let known = Self::ALL.iter().copied().find(|mode| mode.as_str() == text);
         known.ok_or_else(|| ModeError { text: text.to_owned() })
     }
 }
