@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use haft::mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+use haft::mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 use haft::{
     Accesses, AllowAll, CallContext, CallScope, LocalExecutor, MemoryPending, ToolError, ToolRegistry,
     tool_fn,
@@ -14,7 +14,6 @@ use haft::{
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -23,20 +22,16 @@ struct Input {
 }
 
 /// Gives everybody the same tool.
-struct One(Arc<Bench>, watch::Sender<u64>);
+struct One(Arc<Bench>);
 
 #[async_trait]
 impl Toolbox for One {
     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
         Ok(self.0.clone())
     }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.1.subscribe()
-    }
 }
 
-static SERVER: LazyLock<McpServe> = LazyLock::new(|| {
+static SERVER: LazyLock<ToolServer> = LazyLock::new(|| {
     let echo = tool_fn("echo", "Repeats.", Accesses::none(), |input: Input, _: CallContext| async move {
         Ok::<_, ToolError>(input.text.unwrap_or_default())
     });
@@ -45,7 +40,7 @@ static SERVER: LazyLock<McpServe> = LazyLock::new(|| {
     let scope = CallScope::new("fuzz".parse().expect("an id"));
     let pending = Arc::new(MemoryPending::new());
     let bench = Bench::new(move || registry.clone(), executor, scope, pending);
-    McpServe::builder(One(Arc::new(bench), watch::Sender::new(0))).build()
+    ToolServer::builder(One(Arc::new(bench))).build()
 });
 
 fuzz_target!(|lines: &[u8]| {

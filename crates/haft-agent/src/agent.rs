@@ -22,7 +22,7 @@ pub use purses::Purses;
 pub use run_handle::RunHandle;
 pub use run_limits::RunLimits;
 
-use crate::{Budget, Compaction, Prices, RunEvent, RunState, StepError, When};
+use crate::{Budget, Compaction, Prices, RunEvent, RunState, SteerWhen, StepError};
 use controls::AtWork;
 use haft_core::{CallId, Message, RunId, ToolSpec};
 use haft_model::Model;
@@ -127,7 +127,7 @@ impl Agent {
     /// # Errors
     ///
     /// When the agent does not drive that run, or it has just ended.
-    pub fn steer(&self, run: &RunId, text: impl Into<String>, when: When) -> Result<(), NotAtWork> {
+    pub fn steer(&self, run: &RunId, text: impl Into<String>, when: SteerWhen) -> Result<(), NotAtWork> {
         self.send(run, RunEvent::Steered { text: text.into(), when })
     }
 
@@ -187,7 +187,7 @@ impl Agent {
     }
 
     async fn start(&self, scope: CallScope, state: RunState, text: String) -> RunState {
-        let state = state.with_budget(self.budget).with_may_repeat(self.may_repeat.iter().cloned());
+        let state = state.budget(self.budget).may_repeat(self.may_repeat.iter().cloned());
         // A run that is new can be prompted.
         self.drive(&scope, state.clone(), [RunEvent::Prompted { text }]).await.unwrap_or(state)
     }

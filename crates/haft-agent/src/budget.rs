@@ -130,7 +130,7 @@ impl Budget {
     }
 
     /// Takes the stricter limit of each kind.
-    pub fn within(&self, other: &Self) -> Self {
+    pub fn stricter(&self, other: &Self) -> Self {
         let stricter = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),

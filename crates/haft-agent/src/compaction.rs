@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use haft_agent::{CompactError, Compaction, Context, Told};
+/// use haft_agent::{CompactError, Compaction, CompactionContext, Told};
 /// use haft_core::Message;
 /// use std::sync::Arc;
 ///
@@ -26,7 +26,7 @@ use std::sync::Arc;
 ///
 /// #[async_trait]
 /// impl Compaction for Forgetful {
-///     async fn compact(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError> {
+///     async fn compact(&self, context: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
 ///         let turns: Vec<usize> = context
 ///             .told()
 ///             .filter(|(_, message)| matches!(***message, Message::Assistant { .. }))
@@ -49,7 +49,7 @@ pub trait Compaction: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// It is dropped when the run is cancelled.
-    async fn compact(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError>;
+    async fn compact(&self, context: CompactionContext<'_>) -> Result<Vec<Told>, CompactError>;
 
     /// Looks whether what is told in the place of messages is still right, and says what is told in their place from now on;
     /// nothing by default.
@@ -64,7 +64,7 @@ pub trait Compaction: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// It is dropped when the run is cancelled.
-    async fn renew(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn renew(&self, context: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         let _ = context;
         Ok(Vec::new())
     }
@@ -83,11 +83,11 @@ pub type CompactError = Box<dyn Error + Send + Sync>;
 /// Is what a model would be told next.
 ///
 /// ```
-/// use haft_agent::{Context, Told};
+/// use haft_agent::{CompactionContext, Told};
 /// use haft_core::Message;
 ///
 /// /// Leaves out what the user said, but for the first and the last time.
-/// fn shorter(context: Context<'_>) -> Vec<Told> {
+/// fn shorter(context: CompactionContext<'_>) -> Vec<Told> {
 ///     let said = context.told().filter(|(_, message)| matches!(***message, Message::User { .. }));
 ///     let said: Vec<usize> = said.map(|(index, _)| index).collect();
 ///     match said.as_slice() {
@@ -99,7 +99,7 @@ pub type CompactError = Box<dyn Error + Send + Sync>;
 /// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Context<'a> {
+pub struct CompactionContext<'a> {
     /// On whose behalf the run works; outputs are stored for it.
     pub scope: &'a CallScope,
     /// What a request takes up, in estimated tokens.
@@ -166,7 +166,7 @@ impl Told {
     }
 }
 
-impl<'a> Context<'a> {
+impl<'a> CompactionContext<'a> {
     pub(crate) fn new(
         scope: &'a CallScope,
         (tokens, target): (u64, u64),

@@ -1,4 +1,4 @@
-use crate::{Spent, Told, TurnRecord, When};
+use crate::{Spent, SteerWhen, Told, TurnRecord};
 use haft_core::{EventKind, RunId, ToolCall, Usage};
 use haft_model::ModelTurn;
 use haft_tools_core::{CallOutcome, HeldCall};
@@ -77,7 +77,7 @@ pub enum RunEvent {
         /// What they say.
         text: String,
         /// When the model is told.
-        when: When,
+        when: SteerWhen,
     },
     /// Something has come up that the model is to be told with the turn that it takes next.
     News {
@@ -102,7 +102,7 @@ pub enum RunEvent {
     Cancelled,
     /// The run was stored, and whoever drove it ended: calls that were being executed then are answered as lost, since
     /// nobody knows what became of them, but for those of tools that are [made
-    /// again](crate::RunState::with_made_again).
+    /// again](crate::RunState::made_again).
     Interrupted,
 }
 

@@ -83,12 +83,12 @@ mod turn_record;
 
 pub use agent::{Agent, News, NotAtWork, Purses, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
-pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
+pub use compaction::{CompactError, Compacted, Compaction, CompactionContext, CutOutputs, Told};
 pub use delegate::{DelegateAgents, DelegateCall, DelegateEnd, DelegateTask};
 pub use effect::{Effect, RunEvent};
 pub use log::LogEntry;
 pub use phase::{Phase, RunEnd};
-pub use queue::{Queued, When};
+pub use queue::{Queued, SteerWhen};
 pub use state::{RestoreError, RunHead, RunState, StepError};
 pub use tools::{Plan, PlanStep, StepStatus, ask_user, update_plan};
 pub use transcript::Transcript;

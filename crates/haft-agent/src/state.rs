@@ -141,7 +141,7 @@ impl RunState {
     }
 
     /// The call that waits and was being gone on with when the run was kept, with the answer to it: one of a tool that is
-    /// [made again](Self::with_made_again), and that was not denied.
+    /// [made again](Self::made_again), and that was not denied.
     ///
     /// [`Agent::go_on`](crate::Agent::go_on) goes on with it.
     pub fn approved(&self) -> Option<(&PendingCall, &Approval)> {

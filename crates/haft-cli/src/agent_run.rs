@@ -6,7 +6,7 @@ use crate::scripts::{JobNews, Scripts};
 use crate::set_up::Around;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
-use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState, When};
+use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState, SteerWhen};
 use haft::model::{Model, ScriptedModel, Session};
 use haft::shell::Jobs;
 use haft::subagents::{AgentRunner, ChildRecord, ChildRun, ChildStatus, Supervisor};
@@ -155,14 +155,14 @@ impl AgentRun {
 
     /// Says something to a run that waits for a person: the model is told when it goes on.
     pub(crate) async fn tell(&mut self, text: String) -> Result<()> {
-        let event = RunEvent::Steered { text, when: When::AfterTurn };
+        let event = RunEvent::Steered { text, when: SteerWhen::AfterTurn };
         self.state = Box::pin(self.agent.step(self.scope.clone(), self.state.clone(), event)).await?;
         Ok(())
     }
 
     /// Goes on with another prompt when the run has ended, with a budget that counts what it has spent.
     pub(crate) async fn prompt(&mut self, prompt: String, budget: Budget) -> Result<()> {
-        let state = self.state.clone().with_budget(budget);
+        let state = self.state.clone().budget(budget);
         self.state = self.stoppable(Box::pin(self.agent.prompt(self.scope.clone(), state, prompt))).await?;
         Ok(())
     }

@@ -103,8 +103,8 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             };
             if let Ok(task) = Task::kept(&entry.host) {
                 let opened = OpenedWorkdir::alone(task.open_workdir(&entry.top.parse()?)?)?;
-                let catalogue = opened.configuration.catalogue()?;
-                let tools = own_tools::registry_of_runs(&opened.workdir, &catalogue)?;
+                let catalog = opened.configuration.catalog()?;
+                let tools = own_tools::registry_of_runs(&opened.workdir, &catalog)?;
                 let wanted = Wanted::Of(&pending.call.name);
                 let wanted = WantedTools::new(wanted, task.no_mcp, task.no_openapi);
                 let (tools, servers) = offer(&opened, tools, wanted).await?;

@@ -99,7 +99,7 @@ pub(crate) fn supervise(
         let changes = KeptChanges::new(changes);
         let kept = changes.clone();
         let (user, jobs) = (directories.clone(), jobs.clone());
-        let (catalogue, below) = (ground.catalogue_elsewhere()?, select.clone());
+        let (catalog, below) = (ground.catalog_elsewhere()?, select.clone());
         let places = Worktrees::new(workdir.clone(), places, move |place| {
             // What a killed process has left half done in a place is taken back before the run goes on there.
             let place = journalled(place.clone(), &user, quota).unwrap_or_else(|error| {
@@ -107,7 +107,7 @@ pub(crate) fn supervise(
                 place.clone()
             });
             let tools = sandbox::of(sandbox).and_then(|confined| {
-                let tools = own_tools::registry_in(&place, confined, &catalogue, |bash| bash.jobs(&jobs))?;
+                let tools = own_tools::registry_in(&place, confined, &catalog, |bash| bash.jobs(&jobs))?;
                 // What a run applies that works there comes there.
                 Ok(tools.with(ApplyChanges::new(ApplyPatch::new(place.clone()), kept.clone()))?)
             });

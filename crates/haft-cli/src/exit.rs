@@ -1,6 +1,6 @@
 use crate::paint::{ASKS, ERROR};
 use crate::timeline::visible;
-use haft::policy::{PolicyFileError, Problem};
+use haft::policy::{PolicyFileError, PolicyProblem};
 use std::error::Error;
 use std::fmt;
 use std::iter;
@@ -73,7 +73,7 @@ pub(crate) fn print_problems(error: &PolicyFileError) {
 }
 
 /// Prints on standard error one thing that is wrong with a policy file.
-pub(crate) fn print_problem(problem: &Problem) {
+pub(crate) fn print_problem(problem: &PolicyProblem) {
     print_rendered(&problem.to_string());
 }
 

@@ -10,7 +10,7 @@ use crate::user_directories::UserDirectories;
 use crate::{own_tools, sandbox};
 use anyhow::Result;
 use haft::policy::SandboxMode;
-use haft::shell::{Bash, Catalogue};
+use haft::shell::{Bash, CommandCatalog};
 use haft::{ToolRegistry, Workdir};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct Groundwork<'a> {
     opened: &'a OpenedWorkdir,
     policy: PolicyAhead<'a>,
     /// What is known of commands.
-    catalogue: Catalogue,
+    catalog: CommandCatalog,
     /// The directory, in which changes are recorded.
     pub(crate) workdir: Workdir,
     /// How far commands are confined.
@@ -44,9 +44,9 @@ impl<'a> Groundwork<'a> {
         let policy = PolicyAhead::of(PolicySetup::new(configuration, &opened.workdir, given), options);
         let sandbox = policy.sandbox();
         let confined = sandbox::of(sandbox)?;
-        let catalogue = configuration.catalogue()?;
-        let own = own_tools::registry_in(&workdir, confined, &catalogue, bash)?;
-        Ok(Self { opened, policy, catalogue, workdir, sandbox, own })
+        let catalog = configuration.catalog()?;
+        let own = own_tools::registry_in(&workdir, confined, &catalog, bash)?;
+        Ok(Self { opened, policy, catalog, workdir, sandbox, own })
     }
 
     pub(crate) fn settings(&self) -> &'a Settings {
@@ -58,8 +58,8 @@ impl<'a> Groundwork<'a> {
     }
 
     /// Gives what is known of commands in the places of agents that work apart, whose own files nobody has trusted.
-    pub(crate) fn catalogue_elsewhere(&self) -> Result<Catalogue> {
-        self.opened.configuration.catalogue_elsewhere()
+    pub(crate) fn catalog_elsewhere(&self) -> Result<CommandCatalog> {
+        self.opened.configuration.catalog_elsewhere()
     }
 
     /// Adds the tools that are wanted to those that there are, as [`offer`] does.
@@ -79,7 +79,7 @@ impl<'a> Groundwork<'a> {
         state: &Arc<KeptState>,
     ) -> Result<Bench> {
         let Self { workdir, sandbox, .. } = self;
-        let policy = self.policy.in_force(&tools, &self.catalogue)?;
+        let policy = self.policy.in_force(&tools, &self.catalog)?;
         policy.check_sandbox(sandbox)?;
         policy.print_notes();
         Ok(Bench { workdir, tools, policy, sandbox, state: Arc::clone(state), servers })

@@ -144,8 +144,8 @@ impl InitReport {
 /// Trusts what was just written, and tells whether it is; it holds as far as it takes away where that cannot be remembered.
 fn trust(workdir: &Workdir, text: &str) -> bool {
     let trusted = Configuration::read(workdir).and_then(|configuration| {
-        let catalogue = configuration.catalogue()?;
-        let tools = own_tools::registry_of_runs(workdir, &catalogue)?;
+        let catalog = configuration.catalog()?;
+        let tools = own_tools::registry_of_runs(workdir, &catalog)?;
         let (root, user) = (workdir.root_path(), &configuration.user.directories);
         let file = WorkspaceFile::look(workdir, root, user, &configuration.texts)?;
         let file = file.context("the file is gone")?;
@@ -153,7 +153,7 @@ fn trust(workdir: &Workdir, text: &str) -> bool {
             file.text().as_deref() == Some(text),
             "somebody has changed the file since it was written"
         );
-        PolicySetup::new(&configuration, workdir, Some(root)).as_trusted(&file, &tools, &catalogue)?;
+        PolicySetup::new(&configuration, workdir, Some(root)).as_trusted(&file, &tools, &catalog)?;
         TrustStore::of(user)?.trust(&file)
     });
     let Err(error) = trusted else { return true };

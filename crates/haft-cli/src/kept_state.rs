@@ -194,9 +194,9 @@ impl GrantStore for KeptState {
         self.said(held.await)
     }
 
-    async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
+    async fn list_grants(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
         match self.found("read the grants")? {
-            Some(store) => GrantStore::list(store).await,
+            Some(store) => store.list_grants().await,
             None => Ok(Vec::new()),
         }
     }

@@ -21,7 +21,7 @@ pub(crate) fn of(pending: &PendingCall) -> Option<PathBuf> {
 /// Gathers the tools that work in the place of a call's run, where it has one and its call is of one of them.
 pub(crate) fn tools(pending: &PendingCall) -> Option<ToolRegistry> {
     let workdir = Workdir::open(of(pending)?).ok()?;
-    let catalogue = Configuration::read(&workdir).ok()?.catalogue().ok()?;
-    let tools = own_tools::registry(&workdir, &catalogue).ok()?;
+    let catalog = Configuration::read(&workdir).ok()?.catalog().ok()?;
+    let tools = own_tools::registry(&workdir, &catalog).ok()?;
     tools.get(&pending.call.name).is_some().then_some(tools)
 }

@@ -5,14 +5,14 @@ use anyhow::Result;
 use haft::agent::{ask_user, update_plan};
 use haft::http::AddressPolicy;
 use haft::search::Outline;
-use haft::shell::{Bash, Catalogue, Environment, ShellSandbox};
+use haft::shell::{Bash, CommandCatalog, Environment, ShellSandbox};
 use haft::web::WebFetch;
 use haft::{ReadOutput, Redactor, ToolRegistry, Workdir};
 use std::sync::Arc;
 
 /// Gathers the tools that the command offers, for whoever reads rules about them or calls another.
-pub(crate) fn registry(workdir: &Workdir, catalogue: &Catalogue) -> Result<ToolRegistry> {
-    registry_in(workdir, None, catalogue, |bash| bash)
+pub(crate) fn registry(workdir: &Workdir, catalog: &CommandCatalog) -> Result<ToolRegistry> {
+    registry_in(workdir, None, catalog, |bash| bash)
 }
 
 /// Gathers the tools that the command offers, with commands confined where there is a sandbox for them.
@@ -21,20 +21,20 @@ pub(crate) fn registry(workdir: &Workdir, catalogue: &Catalogue) -> Result<ToolR
 pub(crate) fn registry_in(
     workdir: &Workdir,
     sandbox: Option<ShellSandbox>,
-    catalogue: &Catalogue,
+    catalog: &CommandCatalog,
     configured: impl FnOnce(Bash) -> Bash,
 ) -> Result<ToolRegistry> {
     let bash = match sandbox {
         Some(sandbox) => haft::bash_in_sandbox(workdir, &environment(), sandbox),
         None => Bash::new(workdir.clone(), environment()),
     };
-    let tools = haft::default_tools_and(workdir, configured(bash.catalogue(catalogue.clone())))?;
+    let tools = haft::default_tools_and(workdir, configured(bash.catalog(catalog.clone())))?;
     with_web(&tools.with(Outline::new(workdir.clone()))?)
 }
 
 /// Adds what reads the web: its public part, whatever a rule lets be connected to.
 fn with_web(tools: &ToolRegistry) -> Result<ToolRegistry> {
-    Ok(tools.with(WebFetch::within(AddressPolicy::public()))?)
+    Ok(tools.with(WebFetch::held_to(AddressPolicy::public()))?)
 }
 
 /// Gathers the variables that programs are given.
@@ -53,8 +53,8 @@ pub(crate) fn with_those_of_runs(tools: ToolRegistry, scripts: &Scripts) -> Resu
 }
 
 /// Gathers the tools that runs have, for whoever reads rules about them.
-pub(crate) fn registry_of_runs(workdir: &Workdir, catalogue: &Catalogue) -> Result<ToolRegistry> {
+pub(crate) fn registry_of_runs(workdir: &Workdir, catalog: &CommandCatalog) -> Result<ToolRegistry> {
     let scripts = Scripts::new(&Redactor::new())?;
-    let tools = registry_in(workdir, None, catalogue, |bash| bash.jobs(&scripts.jobs))?;
+    let tools = registry_in(workdir, None, catalog, |bash| bash.jobs(&scripts.jobs))?;
     with_those_of_runs(tools, &scripts)
 }

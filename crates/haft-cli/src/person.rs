@@ -5,7 +5,7 @@ use crate::typed::typed;
 use async_trait::async_trait;
 use haft::policy::LoadedPolicy;
 use haft::{
-    Approval, Approver, AskedQuestion, Explanation, Limits, ModeSwitch, PendingCall, Policy, Response,
+    Approval, Approver, AskedQuestion, Explanation, Limits, ModeSwitch, PendingCall, Policy, QuestionOutcome,
     ToolRegistry,
 };
 use std::io::{IsTerminal as _, stdin};
@@ -34,13 +34,13 @@ impl Approver for Person {
         if self.approves_all { Approval::Approve } else { Approval::Later }
     }
 
-    async fn answer(&self, question: &AskedQuestion) -> Response {
+    async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
         if !at_terminal() {
-            return Response::Nobody;
+            return QuestionOutcome::Nobody;
         }
         let _screen = self.screen.lock().await;
         let question = question.clone();
-        on_terminal(move |prompt| prompt.question(&question)).await.unwrap_or(Response::Nobody)
+        on_terminal(move |prompt| prompt.question(&question)).await.unwrap_or(QuestionOutcome::Nobody)
     }
 }
 

@@ -24,7 +24,7 @@ use files_read::FilesRead;
 use haft::policy::{
     LoadedPolicy, PolicyLoader, Profile, SandboxMode, TestOutcome, TestReport, TestResult, Trust,
 };
-use haft::shell::{Catalogue, CommandPatterns};
+use haft::shell::{CommandCatalog, CommandPatterns};
 use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, ToolRegistry, Workdir};
 use naming::NamesFor;
 use snapshot::Snapshot;
@@ -104,9 +104,9 @@ impl<'a> PolicySetup<'a> {
         self,
         options: &'a PolicyOptions,
         tools: &ToolRegistry,
-        catalogue: &Catalogue,
+        catalog: &CommandCatalog,
     ) -> Result<PolicyInForce> {
-        PolicyAhead::of(self, options).in_force(tools, catalogue)
+        PolicyAhead::of(self, options).in_force(tools, catalog)
     }
 
     /// Reads the files that decide, and runs their tests, for people.
@@ -115,9 +115,9 @@ impl<'a> PolicySetup<'a> {
         options: &'a PolicyOptions,
         files: Files,
         tools: &ToolRegistry,
-        catalogue: &Catalogue,
+        catalog: &CommandCatalog,
     ) -> Result<PolicyInForce> {
-        FilesRead::of(self, options, files, NamesFor::People)?.load(tools, catalogue)
+        FilesRead::of(self, options, files, NamesFor::People)?.load(tools, catalog)
     }
 
     /// Runs the tests of the files that decide, and says what became of each.
@@ -128,10 +128,10 @@ impl<'a> PolicySetup<'a> {
         options: &'a PolicyOptions,
         files: Files,
         tools: &ToolRegistry,
-        catalogue: &Catalogue,
+        catalog: &CommandCatalog,
     ) -> Result<Vec<TestReport>> {
         let read = FilesRead::of(self, options, files, NamesFor::People)?;
-        let language = self.language(&read.snapshot, catalogue)?;
+        let language = self.language(&read.snapshot, catalog)?;
         let named = |name: &str| named_tool(self.configuration, name);
         let loader = read.loader(language.clone()).tools(tools).other_tools(&named);
         let report = loader.test()?;
@@ -157,9 +157,9 @@ impl<'a> PolicySetup<'a> {
         self,
         file: &WorkspaceFile,
         tools: &ToolRegistry,
-        catalogue: &Catalogue,
+        catalog: &CommandCatalog,
     ) -> Result<LoadedPolicy> {
-        let language = self.language(&file.snapshot, catalogue)?;
+        let language = self.language(&file.snapshot, catalog)?;
         let loader = PolicyLoader::new(language).others(TABLES).without_default_profile();
         let loader = loader.workspace(&file.read_as, Trust::Trusted).source(&file.snapshot);
         let named = |name: &str| named_tool(self.configuration, name);
@@ -167,11 +167,11 @@ impl<'a> PolicySetup<'a> {
     }
 
     /// The language of rules, in which haft's own places and the files that were read are protected.
-    fn language(self, snapshot: &Snapshot, catalogue: &Catalogue) -> Result<RuleLanguage> {
+    fn language(self, snapshot: &Snapshot, catalog: &CommandCatalog) -> Result<RuleLanguage> {
         let user = &self.configuration.user.directories;
         let own = user.own_places().map(|place| resolved(&place));
         let protected: Vec<PathBuf> = own.chain(snapshot.files().map(|(path, _)| path)).collect();
-        let commands = CommandPatterns::new().with_catalogue(catalogue.clone());
+        let commands = CommandPatterns::new().catalog(catalog.clone());
         haft::rule_language_by(commands, self.workdir, user.home().as_deref(), protected)
             .context("cannot protect haft's own files")
     }

@@ -1,7 +1,7 @@
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
 use async_trait::async_trait;
-use haft::{Approval, Approver, AskedQuestion, PendingCall, Response, ToolRegistry};
+use haft::{Approval, Approver, AskedQuestion, PendingCall, QuestionOutcome, ToolRegistry};
 
 /// Answers for the person who called: at once, since the call is not kept.
 pub(crate) struct Present {
@@ -27,7 +27,7 @@ impl Approver for Present {
         }
     }
 
-    async fn answer(&self, question: &AskedQuestion) -> Response {
+    async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
         self.person.answer(question).await
     }
 }

@@ -8,7 +8,8 @@ use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::{DiffPart, print_diff, visible};
 use crate::typed::Lines;
 use haft::{
-    Approval, AskedQuestion, Explanation, GrantTerm, PendingCall, Preview, QuestionKind, Response, Wants,
+    Approval, AskedQuestion, Explanation, GrantTerm, PendingCall, Preview, QuestionKind, QuestionOutcome,
+    Wants,
 };
 use serde_json::Value;
 use std::io::Write;
@@ -89,7 +90,7 @@ impl Prompt<'_> {
     }
 
     /// Puts a question of a tool.
-    pub(crate) fn question(&mut self, asked: &AskedQuestion) -> Response {
+    pub(crate) fn question(&mut self, asked: &AskedQuestion) -> QuestionOutcome {
         let question = &asked.question;
         let _ = writeln!(self.out, "\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#} asks:", visible(&asked.tool));
         for line in question.text.lines() {
@@ -110,12 +111,12 @@ impl Prompt<'_> {
             _ => "  (nothing to decline): ",
         };
         for _ in 0..TRIES {
-            let Some(line) = self.line(ask) else { return Response::Nobody };
+            let Some(line) = self.line(ask) else { return QuestionOutcome::Nobody };
             if line.is_empty() {
-                return Response::Declined;
+                return QuestionOutcome::Declined;
             }
             let checked = read(&question.kind, &line).and_then(|answer| match question.check(&answer) {
-                Ok(()) => Ok(Response::Answered { answer }),
+                Ok(()) => Ok(QuestionOutcome::Answered { answer }),
                 Err(unfit) => Err(unfit.to_string()),
             });
             match checked {
@@ -125,7 +126,7 @@ impl Prompt<'_> {
                 }
             }
         }
-        Response::Declined
+        QuestionOutcome::Declined
     }
 
     fn line(&mut self, ask: &str) -> Option<String> {

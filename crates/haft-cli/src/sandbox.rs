@@ -27,7 +27,7 @@ pub(crate) fn of(mode: SandboxMode) -> Result<Option<ShellSandbox>> {
     for lack in told {
         anstream::eprintln!("{ASKS}note{ASKS:#}: the sandbox is weaker here: {lack}");
     }
-    let scratch = Scratch::within(&std::env::temp_dir())
+    let scratch = Scratch::in_directory(&std::env::temp_dir())
         .context("cannot make a directory for commands; make that of TMPDIR writable")?;
     let own = UserDirectories::from_environment();
     let own: Vec<_> = own.own_places().collect();

@@ -170,7 +170,7 @@ impl Task {
     ) -> Limits {
         let in_force = self.policy().and_then(|options| {
             let setup = PolicySetup::new(configuration, workdir, None);
-            setup.in_force(&options, tools, &configuration.catalogue()?)
+            setup.in_force(&options, tools, &configuration.catalog()?)
         });
         in_force.map_or_else(|_| Limits::default(), |policy| policy.loaded.limits)
     }

@@ -13,12 +13,12 @@ use haft::{Accesses, Decision, Exposure, Policy, ToolRegistry, ToolSpec};
 /// Lists the tools.
 pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
     let opened = OpenedWorkdir::of(None, Vec::new())?;
-    let catalogue = opened.configuration.catalogue()?;
-    let own = own_tools::registry(&opened.workdir, &catalogue)?;
+    let catalog = opened.configuration.catalog()?;
+    let own = own_tools::registry(&opened.workdir, &catalog)?;
     let (registry, servers, remembered) = list(&opened, own, options).await?;
     servers.stop().await;
     let setup = PolicySetup::new(&opened.configuration, &opened.workdir, None);
-    let policy = setup.load(&options.policy, Files::InForce, &registry, &catalogue)?.loaded.policy;
+    let policy = setup.load(&options.policy, Files::InForce, &registry, &catalog)?.loaded.policy;
     if options.json {
         let specs = shown(&registry, &remembered.tools);
         anstream::println!("{}", serde_json::to_string_pretty(&specs)?);

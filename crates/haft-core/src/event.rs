@@ -328,7 +328,7 @@ pub enum BudgetKind {
 
 impl BudgetKind {
     /// All kinds, in the order in which they are looked at.
-    pub const ALL: [Self; 5] = [Self::Turns, Self::Calls, Self::Tokens, Self::WallTime, Self::Cost];
+    pub const ALL: &'static [Self] = &[Self::Turns, Self::Calls, Self::Tokens, Self::WallTime, Self::Cost];
 }
 
 /// Writes the kind as people call it, as in `model turns`.

@@ -189,6 +189,7 @@ pub struct ToolHints {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Exposure {
     /// It is in the list that every turn starts with.
     #[default]

@@ -3,7 +3,7 @@ use crate::suspending::FarWait;
 use crate::updates::Updates;
 use crate::wire::{Ended, Heard, Listening, MOST_NEWS, News, RoundEnd, Settled, Telling, Verdict};
 use haft_core::Digest;
-use haft_durable::{CallCourse, CallRequest, Decision, Next, Performer, Pool, Waiting};
+use haft_durable::{CallCourse, CallRequest, Next, Performer, Pool, RoundDecision, Waiting};
 use restate_sdk::prelude::{
     ContextClient as _, ContextPromises as _, ContextReadState as _, ContextSideEffects as _,
     ContextSignals as _, ContextTimers as _, ContextWriteState as _, HandlerError, HandlerResult, Json,
@@ -171,7 +171,7 @@ impl CallWorkflow {
     pub(crate) async fn decide(
         &self,
         ctx: SharedWorkflowContext<'_>,
-        decision: Json<Decision>,
+        decision: Json<RoundDecision>,
     ) -> HandlerResult<Json<Verdict>> {
         let decision = decision.into_inner();
         let name = decision_of(decision.round.round());

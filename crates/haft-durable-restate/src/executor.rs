@@ -6,7 +6,7 @@ use crate::wire::{DECIDE, Ended, RUN, Verdict};
 use async_trait::async_trait;
 use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_durable::{
-    CallCourse, CallRequest, Decision, DecisionRefused, Pool, RoundKey, Routes, ScopeError, in_order,
+    CallCourse, CallRequest, DecisionRefused, Pool, RoundDecision, RoundKey, Routes, ScopeError, in_order,
 };
 use haft_http::HttpClient;
 use haft_tools_core::{
@@ -215,7 +215,7 @@ impl RestateExecutor {
             return Err(ResumeRefused::Expired { id });
         }
         let Some((pool, round)) = CallCourse::parse_id(&id) else { return Err(unknown(id)) };
-        let decision = Decision::new(round.clone(), pending.digest, approval, unique());
+        let decision = RoundDecision::new(round.clone(), pending.digest, approval, unique());
         let asked = |error: ClientError| unclaimed(id.clone(), error);
         let refused = match self.verdict(&pool, &decision).await.map_err(asked)? {
             Verdict::Counts => None,
@@ -224,7 +224,7 @@ impl RestateExecutor {
         Ok(Decided { pool, round, refused })
     }
 
-    async fn verdict(&self, pool: &Pool, decision: &Decision) -> Result<Verdict, ClientError> {
+    async fn verdict(&self, pool: &Pool, decision: &RoundDecision) -> Result<Verdict, ClientError> {
         let key = decision.round.call().to_string();
         let target = RequestTarget::workflow(pool.as_str(), key, DECIDE);
         let verdict = self.insist(|| async {
@@ -276,7 +276,7 @@ impl ToolExecutor for RestateExecutor {
         for call in calls {
             let Some((pool, round)) = CallCourse::parse_id(&call.id) else { continue };
             let reason = "the run that made it has ended".to_owned();
-            let decision = Decision::new(round, call.digest, Approval::Deny { reason }, unique());
+            let decision = RoundDecision::new(round, call.digest, Approval::Deny { reason }, unique());
             // One that was decided meanwhile has gone on, as it may.
             if let Err(error) = self.verdict(&pool, &decision).await {
                 let error = &error as &dyn std::error::Error;

@@ -20,7 +20,7 @@ impl RequestExecutor for Ingress {
         &self,
         request: http::Request<Bytes>,
     ) -> Result<http::Response<Bytes>, haft_http::Error> {
-        let exchange = Exchange::default().first_byte(HELD).most_bytes(MOST_BYTES);
+        let exchange = Exchange::default().first_byte_timeout(HELD).most_bytes(MOST_BYTES);
         let (head, body) = self.0.send(request, exchange).await?.into_parts();
         Ok(http::Response::from_parts(head, body.bytes().await?))
     }

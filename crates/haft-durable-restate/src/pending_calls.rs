@@ -180,7 +180,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_durable::Decision;
+    use haft_durable::RoundDecision;
     use serde_json::Value;
 
     const DIGEST: &str = "shown";
@@ -214,8 +214,12 @@ mod tests {
 
     #[test]
     fn each_call_is_listed_once_in_the_round_that_waits() {
-        let decision =
-            Decision::new("r/-/b:1".parse().unwrap(), Digest::of(&json!(DIGEST)), Approval::Approve, "d");
+        let decision = RoundDecision::new(
+            "r/-/b:1".parse().unwrap(),
+            Digest::of(&json!(DIGEST)),
+            Approval::Approve,
+            "d",
+        );
         let rows = vec![
             row("r/-/b", "outcome/0", &outcome("tools/r/-/b:0", 1)),
             row("r/-/b", "outcome/1", &outcome("tools/r/-/b:1", 9)),

@@ -1,7 +1,7 @@
 //! What clients and workers tell each other, as JSON.
 
 use haft_core::{Digest, Progress, ToolReply, Visible};
-use haft_durable::{Decision, DecisionRefused};
+use haft_durable::{DecisionRefused, RoundDecision};
 use haft_tools_core::PendingCall;
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +99,7 @@ pub(crate) enum Heard {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "settled", rename_all = "snake_case")]
 pub(crate) enum Settled {
-    Decided { decision: Decision },
+    Decided { decision: RoundDecision },
     Expired,
     Stopped,
 }
@@ -114,7 +114,7 @@ pub(crate) enum Verdict {
 
 impl Settled {
     /// Tells a decision that was made about the round whether it is the one that counts.
-    pub(crate) fn verdict(&self, decision: &Decision) -> Verdict {
+    pub(crate) fn verdict(&self, decision: &RoundDecision) -> Verdict {
         let why = match self {
             Self::Decided { decision: first } if first.name == decision.name => return Verdict::Counts,
             Self::Decided { .. } => DecisionRefused::Decided,
@@ -132,8 +132,13 @@ mod tests {
     use super::*;
     use haft_tools_core::Approval;
 
-    fn decision(name: &str, approval: Approval) -> Decision {
-        Decision::new("r/1/c:0".parse().unwrap(), Digest::of(&serde_json::json!("shown")), approval, name)
+    fn decision(name: &str, approval: Approval) -> RoundDecision {
+        RoundDecision::new(
+            "r/1/c:0".parse().unwrap(),
+            Digest::of(&serde_json::json!("shown")),
+            approval,
+            name,
+        )
     }
 
     fn refused(why: DecisionRefused) -> Verdict {

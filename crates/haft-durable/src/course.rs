@@ -1,4 +1,4 @@
-use crate::{CallRequest, Decision, DecisionRefused, Pool, RoundKey};
+use crate::{CallRequest, DecisionRefused, Pool, RoundDecision, RoundKey};
 use haft_core::{Digest, ReplyStatus, ToolOutput, ToolReply};
 use haft_tools_core::{Approval, CallOutcome, PendingCall, PendingId};
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ pub enum Next<'a> {
 ///
 /// ```
 /// # use haft_core::{Digest, ToolCall};
-/// use haft_durable::{CallCourse, CallRequest, Decision};
+/// use haft_durable::{CallCourse, CallRequest, RoundDecision};
 /// use haft_tools_core::{Approval, CallOutcome};
 /// # use haft_tools_core::{CallScope, PendingCall, PendingId};
 /// #
@@ -109,7 +109,7 @@ pub enum Next<'a> {
 /// let waiting = course.waiting().ok_or("the call waits")?;
 /// assert_eq!((waiting.round, waiting.digest), (0, shown));
 ///
-/// course.decided(&Decision::new(course.round_key(), waiting.digest, Approval::Approve, "anna-1"))?;
+/// course.decided(&RoundDecision::new(course.round_key(), waiting.digest, Approval::Approve, "anna-1"))?;
 /// assert_eq!((course.waiting(), course.round_key().round()), (None, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -203,8 +203,8 @@ impl CallCourse {
     ///
     /// # Errors
     ///
-    /// When it is not [about](Decision::check) what is waited for; nothing changes then.
-    pub fn decided(&mut self, decision: &Decision) -> Result<(), DecisionRefused> {
+    /// When it is not [about](RoundDecision::check) what is waited for; nothing changes then.
+    pub fn decided(&mut self, decision: &RoundDecision) -> Result<(), DecisionRefused> {
         decision.check(self.waiting().as_ref())?;
         self.answer(decision.approval.clone());
         Ok(())

@@ -33,8 +33,8 @@
 //!
 //! # What is decided
 //!
-//! A [`Decision`] names the round that it is about, and the digest of what the person was shown. It counts once: one about a
-//! round that is over is [stale](DecisionRefused::Stale), and a second one about the same round is
+//! A [`RoundDecision`] names the round that it is about, and the digest of what the person was shown. It counts once:
+//! one about a round that is over is [stale](DecisionRefused::Stale), and a second one about the same round is
 //! [refused](DecisionRefused::Decided). One that approves counts until the call expires.
 //!
 //! # What cannot be sent
@@ -53,24 +53,24 @@ mod call_request;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod course;
-mod decision;
 mod effect_key;
 mod in_order;
 mod kept_by_engine;
 mod performer;
 mod pool;
 mod redo;
+mod round_decision;
 mod round_key;
 mod scope_record;
 
 pub use call_key::{CallKey, KeyError};
 pub use call_request::CallRequest;
 pub use course::{CallCourse, Next, Waiting};
-pub use decision::{Decision, DecisionRefused};
 pub use effect_key::EffectKey;
 pub use in_order::{conflicts, in_order};
 pub use performer::Performer;
 pub use pool::{Pool, PoolError, Routes};
 pub use redo::Redo;
+pub use round_decision::{DecisionRefused, RoundDecision};
 pub use round_key::RoundKey;
 pub use scope_record::{ScopeError, ScopeRecord};

@@ -34,7 +34,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 #[non_exhaustive]
 pub struct CommandHook {
     /// Whether it is asked before or after a call.
-    pub when: When,
+    pub when: HookPoint,
     /// The tools whose calls it is asked about, all by default; explicit-only tools are not outside its wildcards.
     #[serde(default = "Selector::all", with = "text")]
     pub tools: Selector,
@@ -56,20 +56,20 @@ pub struct CommandHook {
 /// Says when a hook is asked.
 ///
 /// ```
-/// use haft_hooks::{CommandHook, When};
+/// use haft_hooks::{CommandHook, HookPoint};
 ///
 /// let hooks: Vec<CommandHook> = serde_json::from_str(
 ///     r#"[{ "when": "before", "command": ["check"] }, { "when": "after", "command": ["audit"] }]"#,
 /// )?;
-/// let audits: Vec<&CommandHook> = hooks.iter().filter(|hook| hook.when == When::After).collect();
+/// let audits: Vec<&CommandHook> = hooks.iter().filter(|hook| hook.when == HookPoint::After).collect();
 /// assert_eq!(audits, [&CommandHook::after("*".parse()?, ["audit"])]);
-/// assert_eq!(When::After.to_string(), "after");
+/// assert_eq!(HookPoint::After.to_string(), "after");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum When {
+pub enum HookPoint {
     /// Before a call that is permitted runs; again when another hook or layer replaced its input since.
     Before,
     /// After it ended, however it did. Calls that the policy denies, that are invalid or that a layer further out skipped
@@ -116,15 +116,15 @@ pub enum Obligation {
 impl CommandHook {
     /// Asks a program before the calls of these tools.
     pub fn before<A: Into<String>>(tools: Selector, command: impl IntoIterator<Item = A>) -> Self {
-        Self::new(When::Before, tools, command)
+        Self::new(HookPoint::Before, tools, command)
     }
 
     /// Asks a program after the calls of these tools.
     pub fn after<A: Into<String>>(tools: Selector, command: impl IntoIterator<Item = A>) -> Self {
-        Self::new(When::After, tools, command)
+        Self::new(HookPoint::After, tools, command)
     }
 
-    fn new<A: Into<String>>(when: When, tools: Selector, command: impl IntoIterator<Item = A>) -> Self {
+    fn new<A: Into<String>>(when: HookPoint, tools: Selector, command: impl IntoIterator<Item = A>) -> Self {
         Self {
             when,
             tools,
@@ -154,7 +154,7 @@ impl CommandHook {
     }
 }
 
-impl fmt::Display for When {
+impl fmt::Display for HookPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Before => "before",

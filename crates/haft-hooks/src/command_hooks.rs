@@ -9,12 +9,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use haft_core::{Content, ErrorKind, ReplyStatus, Visible};
 use haft_process::{Environment, EnvironmentError, Program};
-use haft_tools_core::{Answer, Before, Layer, LayerCall, LayerTime};
+use haft_tools_core::{Before, Layer, LayerAnswer, LayerCall, LayerTime};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::command_hook::{CommandHook, Obligation, When};
+use crate::command_hook::{CommandHook, HookPoint, Obligation};
 use crate::exchange::{Ending, Exchange, MOST_STDOUT, exchange};
 use crate::model_text::{denied, endless, refused, unchecked, withheld};
 use crate::report::{HookProblem, HookReport};
@@ -200,7 +200,7 @@ impl CommandHooks {
     }
 
     /// The hooks that are asked about a call of this tool.
-    fn concerned(&self, when: When, call: &LayerCall<'_>) -> impl Iterator<Item = &Hook> {
+    fn concerned(&self, when: HookPoint, call: &LayerCall<'_>) -> impl Iterator<Item = &Hook> {
         let spec = call.spec;
         self.hooks.iter().filter(move |hook| hook.config.when == when && hook.config.tools.concerns(spec))
     }
@@ -294,7 +294,7 @@ impl Layer for CommandHooks {
     }
 
     async fn before(&self, call: &LayerCall<'_>) -> Before {
-        let hooks: Vec<&Hook> = self.concerned(When::Before, call).collect();
+        let hooks: Vec<&Hook> = self.concerned(HookPoint::Before, call).collect();
         let (mut input, mut contexts) = (None::<Value>, Vec::<String>::new());
         // The hook that made the input, which is not asked about it.
         let (mut maker, mut replacements, mut next) = (None, 0, 0);
@@ -311,7 +311,7 @@ impl Layer for CommandHooks {
                     let now = input.as_ref().unwrap_or(&call.call.input);
                     if let Some(other) = said.input.filter(|other| other != now) {
                         if replacements == MOST_REPLACEMENTS {
-                            return Before::skip(Answer::new(
+                            return Before::skip(LayerAnswer::new(
                                 ReplyStatus::Denied,
                                 endless(MOST_REPLACEMENTS),
                             ));
@@ -321,9 +321,9 @@ impl Layer for CommandHooks {
                     }
                 }
                 Word::Block(stderr) => {
-                    return Before::skip(Answer::new(ReplyStatus::Denied, denied(&stderr)));
+                    return Before::skip(LayerAnswer::new(ReplyStatus::Denied, denied(&stderr)));
                 }
-                Word::Missing => return Before::skip(Answer::new(ReplyStatus::Denied, unchecked())),
+                Word::Missing => return Before::skip(LayerAnswer::new(ReplyStatus::Denied, unchecked())),
             }
         }
         let before = match input.filter(|input| *input != call.call.input) {
@@ -336,8 +336,8 @@ impl Layer for CommandHooks {
         }
     }
 
-    async fn after(&self, call: &LayerCall<'_>, mut answer: Answer) -> Answer {
-        for hook in self.concerned(When::After, call) {
+    async fn after(&self, call: &LayerCall<'_>, mut answer: LayerAnswer) -> LayerAnswer {
+        for hook in self.concerned(HookPoint::After, call) {
             let request = request::after(call, &answer);
             match self.ask::<AfterResponse>(hook, call, request).await {
                 Word::Proceed(said) => {
@@ -363,7 +363,7 @@ impl Layer for CommandHooks {
 }
 
 /// Replaces what the model reads by an error; what is the host's alone stays, and how a call ended that had failed.
-fn replaced(mut answer: Answer, text: String) -> Answer {
+fn replaced(mut answer: LayerAnswer, text: String) -> LayerAnswer {
     answer.output.content = vec![Content::text(text)];
     answer.output.structured = None;
     if answer.status.is_ok() {

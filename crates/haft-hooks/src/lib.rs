@@ -5,12 +5,12 @@
 //! model wrote, and no hook makes a call run that the policy does not let run.
 //!
 //! ```
-//! use haft_hooks::{CommandHook, CommandHooks, When};
+//! use haft_hooks::{CommandHook, CommandHooks, HookPoint};
 //!
 //! let hook: CommandHook = serde_json::from_str(
 //!     r#"{ "when": "before", "tools": "bash", "command": ["/usr/local/bin/check", "--strict"], "timeout": 5 }"#,
 //! )?;
-//! assert_eq!((hook.when, hook.timeout.as_secs()), (When::Before, 5));
+//! assert_eq!((hook.when, hook.timeout.as_secs()), (HookPoint::Before, 5));
 //! let hooks = CommandHooks::new([hook], "/srv/project", std::env::vars_os())?;
 //! # let _ = hooks;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -101,6 +101,6 @@ mod report;
 mod request;
 mod response;
 
-pub use command_hook::{CommandHook, Obligation, When};
+pub use command_hook::{CommandHook, HookPoint, Obligation};
 pub use command_hooks::{CommandHooks, HookError};
 pub use report::{HookProblem, HookReport};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::command_hook::{CommandHook, Obligation, When};
+use crate::command_hook::{CommandHook, HookPoint, Obligation};
 
 /// Tells the host that a hook failed to give an answer, and what that meant.
 ///
@@ -124,8 +124,8 @@ impl fmt::Display for HookReport {
             with_causes(&self.problem)
         )?;
         f.write_str(match (self.hook.obligation, self.hook.when) {
-            (Obligation::Required, When::Before) => "; the call did not run",
-            (Obligation::Required, When::After) => "; its result is withheld",
+            (Obligation::Required, HookPoint::Before) => "; the call did not run",
+            (Obligation::Required, HookPoint::After) => "; its result is withheld",
             (Obligation::Advisory, _) => "; passed over",
         })
     }

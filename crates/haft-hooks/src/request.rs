@@ -1,11 +1,11 @@
 use std::io::Write as _;
 
 use haft_core::{CallId, Content, Origin, ReplyStatus, RunId, ToolOutput};
-use haft_tools_core::{Access, Answer, LayerCall};
+use haft_tools_core::{Access, LayerAnswer, LayerCall};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::command_hook::When;
+use crate::command_hook::HookPoint;
 use crate::head::Head;
 
 /// The version of what hooks are told.
@@ -18,7 +18,7 @@ const MOST_OUTPUT: usize = 1024 * 1024;
 #[derive(Debug, Serialize)]
 struct Request<'a> {
     version: u32,
-    when: When,
+    when: HookPoint,
     call_id: &'a CallId,
     run: &'a RunId,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ struct Output<'a> {
 
 /// Writes what a hook is told before a call; the input is another one where an earlier hook replaced it.
 pub(crate) fn before(call: &LayerCall<'_>, replaced: Option<&Value>) -> Vec<u8> {
-    let mut request = Request::of(When::Before, call);
+    let mut request = Request::of(HookPoint::Before, call);
     if let Some(input) = replaced {
         request.input = input;
         request.accesses = None;
@@ -62,15 +62,15 @@ pub(crate) fn before(call: &LayerCall<'_>, replaced: Option<&Value>) -> Vec<u8> 
 }
 
 /// Writes what a hook is told after a call.
-pub(crate) fn after(call: &LayerCall<'_>, answer: &Answer) -> Vec<u8> {
-    let mut request = Request::of(When::After, call);
+pub(crate) fn after(call: &LayerCall<'_>, answer: &LayerAnswer) -> Vec<u8> {
+    let mut request = Request::of(HookPoint::After, call);
     request.status = Some(answer.status);
     request.output = Some(Output::of(&answer.output));
     request.into_bytes()
 }
 
 impl<'a> Request<'a> {
-    fn of(when: When, call: &LayerCall<'a>) -> Self {
+    fn of(when: HookPoint, call: &LayerCall<'a>) -> Self {
         let LayerCall { call, spec, scope, accesses, .. } = *call;
         Self {
             version: VERSION,

@@ -44,7 +44,7 @@ pub struct Body {
     host: String,
     decoder: Option<Decoder>,
     clock: Clock,
-    idle: Option<Duration>,
+    idle_timeout: Option<Duration>,
     /// How many bytes came over the network.
     came: u64,
     taken: u64,
@@ -60,8 +60,8 @@ impl Body {
         exchange: Exchange,
         clock: Clock,
     ) -> Result<Self, Error> {
-        let idle = exchange.idle;
-        let body = Self { response, host, decoder, clock, idle, came: 0, taken: 0, most: None };
+        let idle_timeout = exchange.idle_timeout;
+        let body = Self { response, host, decoder, clock, idle_timeout, came: 0, taken: 0, most: None };
         match exchange.most_bytes {
             Some(most) => body.most_bytes(most),
             None => Ok(body),
@@ -138,7 +138,7 @@ impl Body {
 
     /// Gives the next piece as it came.
     async fn raw(&mut self) -> Result<Option<Bytes>, Error> {
-        let piece = self.clock.within(self.idle, self.response.chunk()).await.map_err(|overdue| {
+        let piece = self.clock.within(self.idle_timeout, self.response.chunk()).await.map_err(|overdue| {
             let host = self.host.clone();
             match overdue {
                 Overdue::Wait(within) => Error::Stalled { host, within },

@@ -119,7 +119,7 @@ impl HttpClient {
             reqwest::Request::try_from(request).map_err(|_| Error::Url("it is not an absolute URL"))?;
         let mut way = redirect::Way::new(request.url(), exchange.redirects);
         let mut retrying = Retrying::begin(exchange.retries);
-        let clock = Clock::start(exchange.whole);
+        let clock = Clock::start(exchange.timeout);
         if exchange.is_decompressed && !request.headers().contains_key(RANGE) {
             request.headers_mut().insert(ACCEPT_ENCODING, CODINGS);
         }
@@ -160,14 +160,15 @@ impl HttpClient {
     ) -> Result<http::Response<Body>, Error> {
         let host = self.check(request.url())?.to_string();
         hide(request.headers_mut(), &[AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION]);
-        let answer =
-            clock.within(exchange.first_byte, self.inner.execute(request)).await.map_err(|overdue| {
+        let answer = clock.within(exchange.first_byte_timeout, self.inner.execute(request)).await.map_err(
+            |overdue| {
                 let host = host.clone();
                 match overdue {
                     Overdue::Wait(within) => Error::Silent { host, within },
                     Overdue::Whole(within) => Error::Late { host, within },
                 }
-            })?;
+            },
+        )?;
         let answer = answer.map_err(|error| unanswered(error, host.clone()))?;
         let mut head = http::Response::new(());
         *head.status_mut() = answer.status();

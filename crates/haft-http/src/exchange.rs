@@ -12,9 +12,9 @@ use std::time::Duration;
 /// use std::time::Duration;
 ///
 /// let exchange = Exchange::default()
-///     .first_byte(Duration::from_secs(5))
-///     .idle(Duration::from_secs(10))
-///     .whole(Duration::from_secs(60))
+///     .first_byte_timeout(Duration::from_secs(5))
+///     .idle_timeout(Duration::from_secs(10))
+///     .timeout(Duration::from_secs(60))
 ///     .most_bytes(1024)
 ///     .decompressed()
 ///     .redirects(Redirects::SameOrigin(3))
@@ -23,9 +23,9 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
-    pub(crate) first_byte: Option<Duration>,
-    pub(crate) idle: Option<Duration>,
-    pub(crate) whole: Option<Duration>,
+    pub(crate) first_byte_timeout: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) most_bytes: Option<u64>,
     pub(crate) is_decompressed: bool,
     pub(crate) redirects: Redirects,
@@ -64,6 +64,7 @@ pub struct Exchange {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Redirects {
     /// None: the answer that redirects is the answer.
     Never,
@@ -82,27 +83,27 @@ impl Exchange {
     /// How long it may take until the head of the answer is there, connecting included; 30 s by default.
     ///
     /// It counts for each attempt and each step of a redirect.
-    pub fn first_byte(mut self, within: Duration) -> Self {
-        self.first_byte = Some(within);
+    pub fn first_byte_timeout(mut self, within: Duration) -> Self {
+        self.first_byte_timeout = Some(within);
         self
     }
 
     /// How long it may take from one piece of the body to the next; 30 s by default.
-    pub fn idle(mut self, within: Duration) -> Self {
-        self.idle = Some(within);
+    pub fn idle_timeout(mut self, within: Duration) -> Self {
+        self.idle_timeout = Some(within);
         self
     }
 
     /// How long all of it may take, from the first attempt to the end of the body; 5 minutes by default.
-    pub fn whole(mut self, within: Duration) -> Self {
-        self.whole = Some(within);
+    pub fn timeout(mut self, within: Duration) -> Self {
+        self.timeout = Some(within);
         self
     }
 
     /// Waits without end, for the head of the answer and for all of it; for what is bounded by its caller.
     pub fn patient(mut self) -> Self {
-        self.first_byte = None;
-        self.whole = None;
+        self.first_byte_timeout = None;
+        self.timeout = None;
         self
     }
 
@@ -115,8 +116,8 @@ impl Exchange {
     /// Takes a body without end, for however long; for a stream of events, whose reader bounds each of them.
     pub fn endless(mut self) -> Self {
         self.most_bytes = None;
-        self.idle = None;
-        self.whole = None;
+        self.idle_timeout = None;
+        self.timeout = None;
         self
     }
 
@@ -146,9 +147,9 @@ impl Exchange {
 impl Default for Exchange {
     fn default() -> Self {
         Self {
-            first_byte: Some(Duration::from_secs(30)),
-            idle: Some(Duration::from_secs(30)),
-            whole: Some(Duration::from_mins(5)),
+            first_byte_timeout: Some(Duration::from_secs(30)),
+            idle_timeout: Some(Duration::from_secs(30)),
+            timeout: Some(Duration::from_mins(5)),
             most_bytes: Some(16 * 1024 * 1024),
             is_decompressed: false,
             redirects: Redirects::Never,

@@ -9,11 +9,11 @@ use bytes::Bytes;
 use haft_core::{ToolCall, ToolSpec};
 use haft_http::{AddressPolicy, Exchange, HttpClient};
 use haft_mcp::{
-    Era, HttpServer, McpServer, McpServers, RegisteredClient, ServerConfig, ServerState, Transport,
+    Era, McpServer, McpServers, RegisteredClient, RemoteServer, ServerConfig, ServerState, Transport,
 };
 use haft_tools_core::{
     Approval, Approver, AskedQuestion, Batch, CallOutcome, CallScope, Catalog, LocalExecutor, PendingCall,
-    Policy, Response, Rule, ToolExecutor as _, ToolRegistry, Wants,
+    Policy, QuestionOutcome, Rule, ToolExecutor as _, ToolRegistry, Wants,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ async fn main() -> Anyhow<()> {
 /// Says where the server is, and as whom to log in.
 async fn config(url: &str, context: &Value, era: Era) -> Anyhow<ServerConfig> {
     let text = |name: &str| context[name].as_str().map(str::to_owned);
-    let mut server = HttpServer::new(url);
+    let mut server = RemoteServer::new(url);
     server.login.client = match (text("client_id").map(RegisteredClient::new), text("client_secret")) {
         (Some(client), Some(secret)) => Some(client.with_secret(secret, issuer(url).await?)),
         (client, _) => client,
@@ -196,7 +196,7 @@ impl Approver for Person {
         refused.map_or(Approval::Approve, |reason| Approval::Deny { reason })
     }
 
-    async fn answer(&self, _question: &AskedQuestion) -> Response {
-        Response::Answered { answer: json!({}) }
+    async fn answer(&self, _question: &AskedQuestion) -> QuestionOutcome {
+        QuestionOutcome::Answered { answer: json!({}) }
     }
 }

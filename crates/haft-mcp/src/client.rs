@@ -38,15 +38,15 @@ pub use answer::{
 };
 pub use auth::{CredentialStore, FileCredentials, LoginConfig, MemoryCredentials, RegisteredClient};
 pub use config::{
-    ConfigError, ConfigProblem, Era, ExpansionError, HttpServer, Program, RefusedServer, ServerConfig,
-    ServerLimits, ServerName, ServerNameError, ServersFile, Start, Transport, expand_variables,
+    ConfigError, ConfigProblem, Era, ExpansionError, RefusedServer, RemoteServer, ServerConfig, ServerLimits,
+    ServerName, ServerNameError, ServerProgram, ServersFile, Start, Transport, expand_variables,
 };
 #[cfg(feature = "server")]
 pub(crate) use content::read_block;
 pub use era_memory::{EraMemory, MemoryEras};
 pub use host::{
-    Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
-    PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
+    Completion, CompletionOf, ListedPrompt, ListedResource, PromptText, ResourceWatch, ServerContent,
+    ServerList, ServerRequestError,
 };
 pub use named_tool::NamedTool;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus, StartError};

@@ -18,10 +18,10 @@
 //! # #[cfg(feature = "client")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use haft_mcp::{McpServers, Program, ServerConfig, Transport};
+//! use haft_mcp::{McpServers, ServerConfig, ServerProgram, Transport};
 //! use haft_tools_core::Catalog;
 //!
-//! let program = Program::new("a-server-that-is-not-installed", ["--read-only"]);
+//! let program = ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 //! let notes = ServerConfig::new("notes".parse()?, Transport::Stdio(program));
 //! let servers = McpServers::builder().server(notes).build()?;
 //!
@@ -42,7 +42,7 @@
 //!
 //! # As a server
 //!
-//! With the feature `server`, an `McpServe` serves the tools of a host over standard streams, sockets and, with `server-http`, over HTTP.
+//! With the feature `server`, a `ToolServer` serves the tools of a host over standard streams, sockets and, with `server-http`, over HTTP.
 //! Whoever calls gets a `Bench` from the host's `Toolbox`: the tools, the executor with its policy, and the scope of the calls. What has
 //! to be asked is asked through the client where it can, and otherwise the call waits like any other.
 
@@ -53,7 +53,13 @@ mod forwarding;
 #[cfg(any(feature = "client", feature = "server"))]
 mod lines;
 #[cfg(any(feature = "client", feature = "server"))]
+mod listed_template;
+#[cfg(any(feature = "client", feature = "server"))]
 mod log_level;
+#[cfg(any(feature = "client", feature = "server"))]
+mod prompt_argument;
+#[cfg(any(feature = "client", feature = "server"))]
+mod prompt_message;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(any(feature = "client", feature = "server"))]
@@ -67,26 +73,32 @@ pub use client::measured;
 #[cfg(feature = "client")]
 pub use client::{
     AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialStore, Era, EraMemory,
-    ExpansionError, FileCredentials, FilePins, HttpServer, ListedPrompt, ListedResource, ListedTemplate,
-    LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder,
-    McpSource, MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, Program,
-    PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient,
-    ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig,
-    ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
-    ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport,
+    ExpansionError, FileCredentials, FilePins, ListedPrompt, ListedResource, LoginConfig, LoginError,
+    McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder, McpSource,
+    MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, PromptText,
+    QuarantinedTool, RefusedServer, RegisteredClient, RemoteServer, ResourceWatch, Root, Roots,
+    SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
+    ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins,
+    ServerProgram, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport,
     WaitingTool, expand_variables,
 };
 #[cfg(all(feature = "client", feature = "server"))]
 pub use forwarding::{ClientRoots, ClientSampler};
 #[cfg(any(feature = "client", feature = "server"))]
+pub use listed_template::ListedTemplate;
+#[cfg(any(feature = "client", feature = "server"))]
 pub use log_level::LogLevel;
+#[cfg(any(feature = "client", feature = "server"))]
+pub use prompt_argument::PromptArgument;
+#[cfg(any(feature = "client", feature = "server"))]
+pub use prompt_message::{PromptMessage, PromptRole};
 #[cfg(all(feature = "server", unix))]
 pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, McpServe,
-    McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServeLimits, ServedPrompt,
-    Toolbox, Unasked,
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, Principal,
+    Prompts, Resources, ServeMode, ServeModeError, ServedPrompt, ToolServer, ToolServerBuilder,
+    ToolServerLimits, Toolbox, Unasked,
 };
 #[cfg(feature = "server-http")]
 pub use server::{

@@ -18,11 +18,11 @@ mod line;
 mod offers;
 mod rmcp_service;
 mod round;
-mod serve;
 #[cfg(feature = "server-http")]
 mod serve_http;
 #[cfg(unix)]
 mod socket;
+mod tool_server;
 mod toolbox;
 
 pub use ask::{Ask, AskKind, Unasked};
@@ -34,7 +34,7 @@ pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
 #[cfg(all(test, feature = "client"))]
 pub(crate) use calls::fixture::{Paper, Probe, able, in_both_eras};
-pub use catalog::{Mode, ModeError};
+pub use catalog::{ServeMode, ServeModeError};
 #[cfg(feature = "client")]
 pub(crate) use content::Block;
 #[cfg(feature = "server-http")]
@@ -42,9 +42,9 @@ pub use front::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
     JsonlAccessLog, Rate, ServeError,
 };
-pub use limits::ServeLimits;
-pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
+pub use limits::ToolServerLimits;
+pub use offers::{Prompts, Resources, ServedPrompt};
 #[cfg(unix)]
-pub use serve::SocketError;
-pub use serve::{Ended, McpServe, McpServeBuilder};
+pub use tool_server::SocketError;
+pub use tool_server::{Ended, ToolServer, ToolServerBuilder};
 pub use toolbox::{Bench, CallingClient, Toolbox};

@@ -7,7 +7,7 @@
 mod raw;
 
 use haft_mcp::measured::Measured;
-use haft_mcp::{Era, Program};
+use haft_mcp::{Era, ServerProgram};
 use haft_testkit::counting::{Counting, Spent};
 use raw::Raw;
 use serde_json::{Map, Value, json};
@@ -59,7 +59,7 @@ async fn a_call_costs_little_more_than_the_library_alone() {
 
     for era in [Era::Legacy, Era::Modern] {
         let no_arguments: [&str; 0] = [];
-        let program = Program::new(hostile_server(), no_arguments);
+        let program = ServerProgram::new(hostile_server(), no_arguments);
         let ours = Measured::connect(program, era).await.unwrap();
         let cost = counted(async || {
             let result = ours.call("echo", Value::Object(arguments())).await.unwrap();

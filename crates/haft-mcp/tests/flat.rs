@@ -7,7 +7,7 @@
 mod left_behind;
 
 use haft_mcp::measured::Measured;
-use haft_mcp::{Era, Program};
+use haft_mcp::{Era, ServerProgram};
 use left_behind::{counts, hostile_server};
 use serde_json::json;
 
@@ -15,7 +15,8 @@ use serde_json::json;
 async fn fifty_connections_leave_no_descriptor_no_process_and_no_task() {
     let once = async |era, call: &str| {
         let no_arguments: [&str; 0] = [];
-        let session = Measured::connect(Program::new(hostile_server(), no_arguments), era).await.unwrap();
+        let session =
+            Measured::connect(ServerProgram::new(hostile_server(), no_arguments), era).await.unwrap();
         // A server that dies in the call is closed as well.
         let _ = session.call(call, json!({ "text": "hi", "code": 1 })).await;
         session.close().await;

@@ -7,7 +7,7 @@
 mod left_behind;
 
 use haft_core::ToolCall;
-use haft_mcp::{Era, McpServers, Program, ServerConfig, ServerState, Transport};
+use haft_mcp::{Era, McpServers, ServerConfig, ServerProgram, ServerState, Transport};
 use haft_tools_core::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, ToolExecutor as _};
 use left_behind::{counts, hostile_server};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn call(executor: &LocalExecutor, tool: &str, input: Value) -> String {
 async fn fifty_reconnects_leave_no_descriptor_no_process_and_no_task() {
     for era in [Era::Legacy, Era::Modern] {
         let no_arguments: [&str; 0] = [];
-        let program = Program::new(hostile_server(), no_arguments);
+        let program = ServerProgram::new(hostile_server(), no_arguments);
         let mut config = ServerConfig::new("s".parse().unwrap(), Transport::Stdio(program));
         config.era = Some(era);
         let servers = McpServers::builder().server(config).build().unwrap();

@@ -45,8 +45,7 @@ async fn counted(mut ask: impl AsyncFnMut()) -> (u64, u64) {
 /// Serves so many tools over HTTP, and connects to them.
 async fn over_http(tools: usize) -> (TcpStream, CancellationToken, TempDir) {
     let (server, directory) = server(tools).unwrap();
-    let mut limits = HttpLimits::default();
-    limits.rate = Rate::new(1e9, 1e9);
+    let limits = HttpLimits { rate: Rate::new(1e9, 1e9), ..HttpLimits::default() };
     let listener =
         HttpListener::bind(HttpConfig::new("127.0.0.1:0".parse().unwrap()).limits(limits)).await.unwrap();
     let (address, stop) = (listener.address(), CancellationToken::new());

@@ -5,7 +5,7 @@
 /// ```
 /// use haft_model::ModelCapabilities;
 ///
-/// let capabilities = ModelCapabilities::new("claude-sonnet-4-5").with_images().with_context_window(200_000);
+/// let capabilities = ModelCapabilities::new("claude-sonnet-4-5").images().context_window(200_000);
 /// assert!(capabilities.images);
 /// assert!(!capabilities.reasoning);
 /// ```
@@ -37,25 +37,25 @@ impl ModelCapabilities {
     }
 
     /// Says that it can make several calls in one turn.
-    pub fn with_parallel_tool_calls(mut self) -> Self {
+    pub fn parallel_tool_calls(mut self) -> Self {
         self.parallel_tool_calls = true;
         self
     }
 
     /// Says that it can read images.
-    pub fn with_images(mut self) -> Self {
+    pub fn images(mut self) -> Self {
         self.images = true;
         self
     }
 
     /// Says that it writes reasoning apart from its text.
-    pub fn with_reasoning(mut self) -> Self {
+    pub fn reasoning(mut self) -> Self {
         self.reasoning = true;
         self
     }
 
     /// Says how much a request and its answer may hold together, in tokens.
-    pub fn with_context_window(mut self, tokens: u64) -> Self {
+    pub fn context_window(mut self, tokens: u64) -> Self {
         self.context_window = Some(tokens);
         self
     }

@@ -197,7 +197,7 @@ impl Recorder {
         let renamed = self.renamed.entry(Arc::clone(run)).or_default();
         let after = after.into_iter().map(|(call, status)| (renamed.remove(&call).unwrap_or(call), status));
         let after: Vec<_> = after.filter(|(call, _)| rules.is_answered(call)).collect();
-        let mut turn = SessionTurn::from(turn).with_run(&**run).with_after(after);
+        let mut turn = SessionTurn::from(turn).run(&**run).after(after);
         *renamed = rename(&mut turn, rules);
         let number = rules.turns() + 1;
         let written = rules.admit(&turn).map_err(Into::into).and_then(|()| Ok(self.write(&turn)?));

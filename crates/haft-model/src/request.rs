@@ -15,8 +15,8 @@ use std::sync::Arc;
 ///
 /// let transcript = vec![Arc::new(Message::user("Why does the build fail?"))];
 /// let request = ModelRequest::new(transcript.iter().cloned())
-///     .with_system("You repair builds.")
-///     .with_max_output_tokens(4096);
+///     .system("You repair builds.")
+///     .max_output_tokens(4096);
 /// assert_eq!(request.messages[0], transcript[0]);
 /// assert_eq!(ModelRequest::new([Message::user("hello")]).system, None);
 /// ```
@@ -55,13 +55,13 @@ impl ModelRequest {
     }
 
     /// Sets what the model is told ahead of the transcript.
-    pub fn with_system(mut self, system: impl Into<Arc<str>>) -> Self {
+    pub fn system(mut self, system: impl Into<Arc<str>>) -> Self {
         self.system = Some(system.into());
         self
     }
 
     /// Sets the tools the model may call.
-    pub fn with_tools(mut self, tools: impl Into<Arc<[Arc<ToolSpec>]>>) -> Self {
+    pub fn tools(mut self, tools: impl Into<Arc<[Arc<ToolSpec>]>>) -> Self {
         self.tools = tools.into();
         self
     }
@@ -73,13 +73,13 @@ impl ModelRequest {
     }
 
     /// Sets the most the model may write in this turn, in tokens.
-    pub fn with_max_output_tokens(mut self, tokens: u32) -> Self {
+    pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
     /// Sets how freely the model chooses its words, from 0.0 to the provider's maximum.
-    pub fn with_temperature(mut self, temperature: f64) -> Self {
+    pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }

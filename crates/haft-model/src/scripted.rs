@@ -57,7 +57,7 @@ pub struct ScriptedModel {
 impl ScriptedModel {
     /// Plays this session from its first turn.
     pub fn new(session: Session) -> Self {
-        let capabilities = ModelCapabilities::new("scripted").with_parallel_tool_calls().with_reasoning();
+        let capabilities = ModelCapabilities::new("scripted").parallel_tool_calls().reasoning();
         let messages = session.turns().iter().map(SessionTurn::message).collect();
         Self { capabilities, session, messages, played: Arc::default() }
     }

@@ -8,7 +8,7 @@ use crate::operation::{Operation, Prepared};
 use crate::read::{Read, adopt, read};
 use crate::secrets::Secrets;
 use crate::store::Store;
-use crate::{FormStyle, LoadError, LoadOptions, Problem, References, Selection};
+use crate::{FormStyle, LoadError, LoadOptions, OpenApiProblem, References, Selection};
 use begun::Begun;
 use haft_core::ToolName;
 use http::Method;
@@ -52,7 +52,7 @@ pub(crate) struct Inner {
     pub(crate) secrets: Arc<Secrets>,
     /// Sorted by name.
     pub(crate) entries: Vec<Entry>,
-    problems: Vec<Problem>,
+    problems: Vec<OpenApiProblem>,
 }
 
 /// Says which rules a document follows, as far as they differ.
@@ -164,7 +164,7 @@ impl Document {
     /// Lists what was left out and what was read in another way than it is written, in the order of the document.
     ///
     /// These are at most 10,000, and 100 of each operation; the last one says how many more there are.
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[OpenApiProblem] {
         &self.0.problems
     }
 

@@ -46,7 +46,7 @@ pub(crate) async fn text(url: &Url, client: &HttpClient, most: usize) -> Result<
         let bytes = answer.into_body().bytes().await.map_err(unanswered)?;
         String::from_utf8(bytes.into()).map_err(|_| LoadError::Syntax("it is not UTF-8".to_owned()))
     };
-    let slow = |_| LoadError::Slow { url: shown(url), within: WHOLE };
+    let slow = |_| LoadError::Late { url: shown(url), within: WHOLE };
     tokio::time::timeout(WHOLE, asked).await.map_err(slow)?
 }
 

@@ -199,7 +199,7 @@ fn loaded(value: Value) -> Document {
 }
 
 fn messages(document: &Document) -> Vec<&str> {
-    document.problems().iter().map(crate::Problem::message).collect()
+    document.problems().iter().map(crate::OpenApiProblem::message).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! A [`Document`] is read from JSON or YAML in Swagger 2.0, OpenAPI 3.0, 3.1 or 3.2. It is kept as JSON and shared, and an
 //! [`Operation`] is little more than a place in it: its schemas are made when they are asked for. What is wrong with an
-//! operation costs the others nothing: it is left out and said as a [`Problem`] with its place in the document.
+//! operation costs the others nothing: it is left out and said as an [`OpenApiProblem`] with its place in the document.
 //!
 //! [`Operation::encode`] is a pure function from arguments to [`RequestParts`]. No argument can change the host, the number
 //! of segments of the path, or another parameter: what would is encoded, or refused with words for a model.
@@ -37,9 +37,9 @@
 //!
 //! [`OpenApiTools`] makes a tool of each operation that a [`Selection`] chooses. Preparing a call makes its request and declares
 //! what it touches; running it sends the request with an [`HttpClient`](haft_http::HttpClient), within
-//! [`CallLimits`]. A reply becomes what it is: JSON is data, an image an image, events are updates while they come. An error of
-//! the API becomes one of the tool, with the status as a [`StatusError`] for the host and the next step for the model. Where a
-//! reply is one page of several, the model is told with which arguments to go on.
+//! [`OperationLimits`]. A reply becomes what it is: JSON is data, an image an image, events are updates while they come. An
+//! error of the API becomes one of the tool, with the status as a [`StatusError`] for the host and the next step for the
+//! model. Where a reply is one page of several, the model is told with which arguments to go on.
 //!
 //! ```
 //! use haft_http::{AddressPolicy, HttpClient};
@@ -109,9 +109,9 @@ pub use auth::{
 pub use document::Document;
 pub use load_options::{FormStyle, LoadError, LoadOptions, References};
 pub use operation::Operation;
-pub use problem::{Problem, Severity};
+pub use problem::{OpenApiProblem, Severity};
 pub use reply::StatusError;
 pub use request_parts::{EncodeError, RequestParts};
 pub use schema::OperationSchema;
-pub use selection::{PatternError, Selection};
-pub use tools::{CallLimits, OpenApiTools, OpenApiToolsBuilder};
+pub use selection::{PathFilterError, Selection};
+pub use tools::{OpenApiTools, OpenApiToolsBuilder, OperationLimits};

@@ -3,7 +3,7 @@
 use crate::document::{Entry, Inner};
 use crate::problem::Problems;
 use crate::store::{At, step};
-use crate::{Problem, lower, names};
+use crate::{OpenApiProblem, lower, names};
 use haft_core::ToolName;
 use http::Method;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub(crate) fn candidates(document: &Inner, problems: &mut Problems) -> Vec<Entry
         let Some(paths) = document.store.root().value.get(member) else { continue };
         let Some(paths) = paths.as_object() else {
             if !paths.is_null() {
-                problems.push(Problem::skipped(format!("/{member}"), "the paths must be an object"));
+                problems.push(OpenApiProblem::skipped(format!("/{member}"), "the paths must be an object"));
             }
             continue;
         };
@@ -44,17 +44,19 @@ pub(crate) fn candidates(document: &Inner, problems: &mut Problems) -> Vec<Entry
             let item = match document.store.follow(At { file: 0, value: item }) {
                 Ok(item) => item.value,
                 Err(why) => {
-                    problems.push(Problem::skipped(pointer(), why));
+                    problems.push(OpenApiProblem::skipped(pointer(), why));
                     continue;
                 }
             };
             let Some(item) = item.as_object() else {
-                problems.push(Problem::skipped(pointer(), "a path must be an object"));
+                problems.push(OpenApiProblem::skipped(pointer(), "a path must be an object"));
                 continue;
             };
             if !path.starts_with('/') {
-                problems
-                    .push(Problem::note(pointer(), "the path does not begin with `/`; one is put before it"));
+                problems.push(OpenApiProblem::note(
+                    pointer(),
+                    "the path does not begin with `/`; one is put before it",
+                ));
             }
             let entry = |method: Method, name: &str| Entry {
                 name: unnamed(),
@@ -76,7 +78,7 @@ pub(crate) fn candidates(document: &Inner, problems: &mut Problems) -> Vec<Entry
                 let has_member = METHODS.iter().any(|method| name.eq_ignore_ascii_case(method));
                 match Method::from_bytes(name.as_bytes()) {
                     Ok(method) if !has_member && method != Method::CONNECT => found.push(entry(method, name)),
-                    _ => problems.push(Problem::skipped(
+                    _ => problems.push(OpenApiProblem::skipped(
                         format!("{}/additionalOperations/{}", pointer(), step(name)),
                         "this is not a method that can be used",
                     )),
@@ -85,7 +87,7 @@ pub(crate) fn candidates(document: &Inner, problems: &mut Problems) -> Vec<Entry
         }
     }
     if found.len() > MOST {
-        problems.push(Problem::skipped(
+        problems.push(OpenApiProblem::skipped(
             "/paths",
             format!("there are more than {MOST} operations; the rest is left out"),
         ));

@@ -141,7 +141,7 @@ pub enum LoadError {
     },
     /// The answer was not complete in time.
     #[error("cannot read `{url}`: it was not answered in whole within {} s", within.as_secs())]
-    Slow {
+    Late {
         /// The address, without its query.
         url: String,
         /// How long it was waited for.

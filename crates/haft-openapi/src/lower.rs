@@ -16,7 +16,7 @@ pub(crate) use server::Servers;
 use crate::document::{Entry, Inner, Version};
 use crate::plan::{Body, Parameter, Place, Plan, Shape};
 use crate::store::At;
-use crate::{Problem, names};
+use crate::{OpenApiProblem, names};
 pub(crate) use template::is_same;
 
 use serde_json::Value;
@@ -50,23 +50,26 @@ pub(crate) struct Source<'d> {
 }
 
 /// Finds the operation of an entry again, and the path it belongs to.
-pub(crate) fn find<'d>(document: &'d Inner, entry: &Entry) -> Result<(Pointed<'d>, Pointed<'d>), Problem> {
+pub(crate) fn find<'d>(
+    document: &'d Inner,
+    entry: &Entry,
+) -> Result<(Pointed<'d>, Pointed<'d>), OpenApiProblem> {
     let root = Pointed::root(document);
-    let paths = root.member(entry.paths).ok_or_else(|| Problem::skipped("/paths", "it is gone"))?;
-    let stated = paths.member(&entry.path).ok_or_else(|| Problem::skipped("/paths", "it is gone"))?;
+    let paths = root.member(entry.paths).ok_or_else(|| OpenApiProblem::skipped("/paths", "it is gone"))?;
+    let stated = paths.member(&entry.path).ok_or_else(|| OpenApiProblem::skipped("/paths", "it is gone"))?;
     let item = stated.followed()?;
     let operation = match item.member(&entry.member) {
         Some(operation) => operation,
         None => item
             .member("additionalOperations")
             .and_then(|more| more.member(&entry.member))
-            .ok_or_else(|| Problem::skipped("/paths", "it is gone"))?,
+            .ok_or_else(|| OpenApiProblem::skipped("/paths", "it is gone"))?,
     };
     Ok((item, operation))
 }
 
 /// Reads an operation of which everything was said before.
-pub(crate) fn lower<'d>(document: &'d Inner, entry: &Entry) -> Result<Lowered<'d>, Problem> {
+pub(crate) fn lower<'d>(document: &'d Inner, entry: &Entry) -> Result<Lowered<'d>, OpenApiProblem> {
     lower_noting(document, entry, &mut Notes::default())
 }
 
@@ -75,7 +78,7 @@ pub(crate) fn lower_noting<'d>(
     document: &'d Inner,
     entry: &Entry,
     notes: &mut Notes,
-) -> Result<Lowered<'d>, Problem> {
+) -> Result<Lowered<'d>, OpenApiProblem> {
     let (item, operation) = find(document, entry)?;
     if !operation.value().is_object() {
         return Err(operation.skipped("an operation must be an object"));

@@ -21,14 +21,14 @@ const MOST_MESSAGE_BYTES: usize = 400;
 /// # Ok::<(), haft_openapi::LoadError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Problem {
+pub struct OpenApiProblem {
     severity: Severity,
     operation: Option<String>,
     pointer: String,
     message: String,
 }
 
-/// Says what a [`Problem`] costs.
+/// Says what an [`OpenApiProblem`] costs.
 ///
 /// A check of documents fails for what is left out, and passes over the rest:
 ///
@@ -55,7 +55,7 @@ pub enum Severity {
 /// Keeps problems up to a bound and counts the others.
 #[derive(Debug)]
 pub(crate) struct Problems {
-    kept: Vec<Problem>,
+    kept: Vec<OpenApiProblem>,
     most: usize,
     left_out: usize,
 }
@@ -65,12 +65,12 @@ impl Problems {
         Self { kept: Vec::new(), most, left_out: 0 }
     }
 
-    pub(crate) fn push(&mut self, problem: Problem) {
+    pub(crate) fn push(&mut self, problem: OpenApiProblem) {
         self.push_with(|| problem);
     }
 
     /// Adds one that is not made where it would not be kept.
-    pub(crate) fn push_with(&mut self, problem: impl FnOnce() -> Problem) {
+    pub(crate) fn push_with(&mut self, problem: impl FnOnce() -> OpenApiProblem) {
         if self.kept.len() < self.most {
             self.kept.push(problem());
         } else {
@@ -79,26 +79,28 @@ impl Problems {
     }
 
     /// Lists those that were kept, and a word on how many were not.
-    pub(crate) fn done(mut self) -> Vec<Problem> {
+    pub(crate) fn done(mut self) -> Vec<OpenApiProblem> {
         match self.left_out {
             0 => {}
-            1 => self.kept.push(Problem::note("", "there is 1 more problem, which is not listed")),
+            1 => self.kept.push(OpenApiProblem::note("", "there is 1 more problem, which is not listed")),
             more => {
-                self.kept
-                    .push(Problem::note("", format!("there are {more} more problems, which are not listed")));
+                self.kept.push(OpenApiProblem::note(
+                    "",
+                    format!("there are {more} more problems, which are not listed"),
+                ));
             }
         }
         self.kept
     }
 }
 
-impl Extend<Problem> for Problems {
-    fn extend<I: IntoIterator<Item = Problem>>(&mut self, problems: I) {
+impl Extend<OpenApiProblem> for Problems {
+    fn extend<I: IntoIterator<Item = OpenApiProblem>>(&mut self, problems: I) {
         problems.into_iter().for_each(|problem| self.push(problem));
     }
 }
 
-impl Problem {
+impl OpenApiProblem {
     pub(crate) fn note(pointer: impl AsRef<str>, message: impl AsRef<str>) -> Self {
         Self::new(Severity::Note, pointer.as_ref(), message.as_ref())
     }
@@ -142,7 +144,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for OpenApiProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(operation) = &self.operation {
             write!(f, "{operation}: ")?;

@@ -9,7 +9,7 @@ mod keyword;
 mod loosen;
 mod values;
 
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::document::Inner;
 use crate::lower::{Described, Lowered};
 use crate::names::nested_key;
@@ -53,7 +53,7 @@ pub(crate) enum Direction {
 pub struct OperationSchema {
     schema: Schema,
     shortened: bool,
-    notes: Vec<Problem>,
+    notes: Vec<OpenApiProblem>,
     /// What properties are really called whose names not every provider takes.
     pub(crate) renamed: HashMap<String, String>,
 }
@@ -89,7 +89,7 @@ impl OperationSchema {
     }
 
     /// What could not be taken as it is written; where a schema says nothing usable, everything fits.
-    pub fn notes(&self) -> &[Problem] {
+    pub fn notes(&self) -> &[OpenApiProblem] {
         &self.notes
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 ///
 /// let selection = Selection::default().tags(["pets"]).without_paths(["/pets/*/secrets/**"])?.without_deprecated();
 /// # let _ = selection;
-/// # Ok::<(), haft_openapi::PatternError>(())
+/// # Ok::<(), haft_openapi::PathFilterError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 #[must_use]
@@ -49,7 +49,7 @@ enum Vendor {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the pattern of paths {pattern:?}")]
-pub struct PatternError {
+pub struct PathFilterError {
     pattern: String,
     source: globset::Error,
 }
@@ -92,7 +92,7 @@ impl Selection {
     /// # Errors
     ///
     /// If one of them is no pattern.
-    pub fn paths<'a>(mut self, patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, PatternError> {
+    pub fn paths<'a>(mut self, patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, PathFilterError> {
         for pattern in patterns {
             self.paths.push(compile(pattern)?);
         }
@@ -107,7 +107,7 @@ impl Selection {
     pub fn without_paths<'a>(
         mut self,
         patterns: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, PatternError> {
+    ) -> Result<Self, PathFilterError> {
         for pattern in patterns {
             self.not_paths.push(compile(pattern)?);
         }
@@ -172,7 +172,7 @@ impl Selection {
 }
 
 /// Braces stand for parameters in paths, and for alternatives in patterns; so they are taken as they are.
-fn compile(pattern: &str) -> Result<GlobMatcher, PatternError> {
+fn compile(pattern: &str) -> Result<GlobMatcher, PathFilterError> {
     let mut escaped = String::with_capacity(pattern.len());
     for character in pattern.chars() {
         match character {
@@ -184,7 +184,7 @@ fn compile(pattern: &str) -> Result<GlobMatcher, PatternError> {
     let glob: Result<Glob, globset::Error> =
         GlobBuilder::new(&escaped).literal_separator(true).backslash_escape(true).build();
     glob.map(|glob| glob.compile_matcher())
-        .map_err(|source| PatternError { pattern: pattern.to_owned(), source })
+        .map_err(|source| PathFilterError { pattern: pattern.to_owned(), source })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod send;
 mod usable_schema;
 
 pub use builder::OpenApiToolsBuilder;
-pub use limits::CallLimits;
+pub use limits::OperationLimits;
 pub use open_api_tools::OpenApiTools;
 pub(crate) use open_api_tools::Shared;
 pub(crate) use operation_tool::Inner;

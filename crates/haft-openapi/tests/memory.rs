@@ -1,7 +1,7 @@
 //! What a reply without end costs in memory.
 
 use haft_http::{AddressPolicy, HttpClient};
-use haft_openapi::{CallLimits, Document, LoadOptions, OpenApiTools};
+use haft_openapi::{Document, LoadOptions, OpenApiTools, OperationLimits};
 use haft_testkit::counting::{Counting, most_live};
 use haft_tools_core::{CallContext, CallScope};
 use serde_json::json;
@@ -34,7 +34,7 @@ fn a_reply_of_a_gigabyte_is_cut_within_twice_what_is_taken_of_it() {
     });
     let document = Document::from_value(document, &LoadOptions::default()).unwrap();
     let client = HttpClient::new(AddressPolicy::public().loopback()).unwrap();
-    let limits = CallLimits { most_bytes: CAP, ..CallLimits::default() };
+    let limits = OperationLimits { most_bytes: CAP, ..OperationLimits::default() };
     let tools = OpenApiTools::builder("api", document, client).limits(limits).build();
     let scope = || CallScope::new("r".parse().unwrap());
     let prepared = tools.tools()[0].prepare(&json!({}), &scope()).unwrap();

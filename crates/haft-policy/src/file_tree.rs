@@ -1,7 +1,7 @@
 use crate::file_limits::FileLimits;
 use crate::policy_file::{AgentRules, PolicyFile};
 use crate::policy_source::PolicySource;
-use crate::problem::{Problem, Problems};
+use crate::problem::{PolicyProblem, Problems};
 use crate::rule_lists::RuleLists;
 use crate::source_text::{Placed, SourceText};
 use crate::{PolicyFileError, Profile, SandboxMode};
@@ -131,7 +131,7 @@ impl Walk<'_> {
         let refuse = |message: &str, walk: &mut Self| {
             walk.problems.add(match blame {
                 Some((source, range)) => source.problem(range, message),
-                None => Problem::of_file(&name, message),
+                None => PolicyProblem::of_file(&name, message),
             });
             None
         };

@@ -98,7 +98,7 @@ pub use policy_file::PolicyFile;
 pub use policy_loader::{PolicyLoader, Trust};
 pub use policy_source::{LocalPolicySource, PolicySource};
 pub use policy_switches::PolicySwitches;
-pub use problem::{PolicyFileError, Problem};
+pub use problem::{PolicyFileError, PolicyProblem};
 pub use profile::{Profile, ProfileError};
 pub use sandbox_mode::{SandboxMode, SandboxModeError};
 pub use source_text::Place;

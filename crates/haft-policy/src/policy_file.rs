@@ -3,7 +3,7 @@ mod agents;
 pub(crate) use agents::AgentRules;
 
 use crate::file_limits::FileLimits;
-use crate::problem::{PolicyFileError, Problem};
+use crate::problem::{PolicyFileError, PolicyProblem};
 use crate::reader::{Reader, Value};
 use crate::rule_lists::{LISTS, RuleLists};
 use crate::source_text::{Placed, SourceText};
@@ -58,7 +58,7 @@ impl PolicyFile {
     /// When it is larger than 1 MiB, is not TOML, or says anything that a policy file does not: everything that is wrong
     /// with it, with the nearest valid word.
     pub fn parse(text: &str, name: &str, language: &RuleLanguage) -> Result<Self, PolicyFileError> {
-        Self::parse_within(text, name, language, &[])
+        Self::parse_with_others(text, name, language, &[])
     }
 
     /// Reads the tables of a policy in a file that also has the tables of others, whose names are given.
@@ -71,13 +71,13 @@ impl PolicyFile {
     /// use haft_tools_core::RuleLanguage;
     ///
     /// let text = "[model]\nname = \"m\"\n\n[permissions]\ndeny = [\"bash\"]\n";
-    /// assert!(PolicyFile::parse_within(text, "haft.toml", &RuleLanguage::new(), &["model"]).is_ok());
+    /// assert!(PolicyFile::parse_with_others(text, "haft.toml", &RuleLanguage::new(), &["model"]).is_ok());
     /// ```
     ///
     /// # Errors
     ///
     /// As for [`PolicyFile::parse`].
-    pub fn parse_within(
+    pub fn parse_with_others(
         text: &str,
         name: &str,
         language: &RuleLanguage,
@@ -110,7 +110,7 @@ impl PolicyFile {
     ) -> Result<Self, PolicyFileError> {
         if text.len() > MOST_BYTES {
             let problem =
-                Problem::of_file(name, "a policy file has at most 1 MiB; split it up with `include`");
+                PolicyProblem::of_file(name, "a policy file has at most 1 MiB; split it up with `include`");
             return Err(problem.into());
         }
         let source = SourceText::new(name, text);
@@ -186,7 +186,8 @@ impl PolicyFile {
             match &**key.get_ref() {
                 word if LISTS.contains(&word) => self.rules.read(reader, word, value),
                 "mode" => {
-                    let mode = reader.word(value, "a mode", &Mode::ALL.map(|mode| (mode.as_str(), mode)));
+                    let modes: Vec<_> = Mode::ALL.iter().map(|mode| (mode.as_str(), *mode)).collect();
+                    let mode = reader.word(value, "a mode", &modes);
                     self.mode = mode.map(|mode| reader.source.placed(mode, value.span().start));
                 }
                 _ => reader.unknown(key, "`[permissions]`", &["allow", "ask", "deny", "mode"]),

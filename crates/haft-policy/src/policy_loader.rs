@@ -179,7 +179,7 @@ impl<'a> PolicyLoader<'a> {
     }
 
     /// Leaves tables of these names in the user's and the workspace's file to others, as
-    /// [`PolicyFile::parse_within`](crate::PolicyFile::parse_within) does.
+    /// [`PolicyFile::parse_with_others`](crate::PolicyFile::parse_with_others) does.
     pub fn others(mut self, tables: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.others = tables.into_iter().map(Into::into).collect();
         self

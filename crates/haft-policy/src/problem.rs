@@ -32,7 +32,7 @@ const LONGEST_MESSAGE: usize = 600;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFileError {
-    problems: Vec<Problem>,
+    problems: Vec<PolicyProblem>,
     more: usize,
 }
 
@@ -51,7 +51,7 @@ pub struct PolicyFileError {
 /// assert_eq!(error.problems()[0].message(), "`readonly` is not a profile; write `read_only`");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct PolicyProblem {
     file: Arc<str>,
     position: Option<(u32, u32)>,
     message: String,
@@ -60,7 +60,7 @@ pub struct Problem {
     shown: Option<(String, Range<usize>)>,
 }
 
-impl Problem {
+impl PolicyProblem {
     /// Points at a part of a line.
     pub(crate) fn at(
         file: &Arc<str>,
@@ -130,7 +130,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for PolicyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = shown(&self.file);
         let title = match self.position {
@@ -157,7 +157,7 @@ impl fmt::Display for Problem {
 
 impl PolicyFileError {
     /// What is wrong, in the order of the files and of the lines in them; at most 100, the others are only counted.
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[PolicyProblem] {
         &self.problems
     }
 
@@ -184,8 +184,8 @@ impl fmt::Display for PolicyFileError {
 
 impl std::error::Error for PolicyFileError {}
 
-impl From<Problem> for PolicyFileError {
-    fn from(problem: Problem) -> Self {
+impl From<PolicyProblem> for PolicyFileError {
+    fn from(problem: PolicyProblem) -> Self {
         Self { problems: vec![problem], more: 0 }
     }
 }
@@ -193,12 +193,12 @@ impl From<Problem> for PolicyFileError {
 /// Gathers what is wrong, as much of it as is worth telling.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    found: Vec<Problem>,
+    found: Vec<PolicyProblem>,
     more: usize,
 }
 
 impl Problems {
-    pub(crate) fn add(&mut self, problem: Problem) {
+    pub(crate) fn add(&mut self, problem: PolicyProblem) {
         if self.found.len() < MOST_PROBLEMS {
             self.found.push(problem);
         } else {
@@ -213,7 +213,7 @@ impl Problems {
 
     /// Lists the lines that something is wrong with.
     pub(crate) fn lines(&self) -> Vec<u32> {
-        self.found.iter().filter_map(Problem::line).collect()
+        self.found.iter().filter_map(PolicyProblem::line).collect()
     }
 
     /// Gives the value if nothing is wrong with it.

@@ -35,7 +35,7 @@ fn of(key: &str) -> Value {
             word(Profile::ALL.map(Profile::as_str), "What the rules build on; `read_only` if nobody says.")
         }
         "permissions" => {
-            let mode = word(Mode::ALL.map(Mode::as_str), "The mode that runs start in.");
+            let mode = word(Mode::ALL.iter().map(|mode| mode.as_str()), "The mode that runs start in.");
             let lists = lists().chain([("mode".to_owned(), mode)]);
             table(
                 lists,
@@ -116,7 +116,7 @@ fn tests() -> Value {
                 let names = json!({ "anyOf": [text(), { "type": "array", "items": text(), "minItems": 1 }] });
                 said(names, "The agent that asks, or the agents from the first to the one that asks.")
             }
-            "mode" => word(Mode::ALL.map(Mode::as_str), "The mode in which it is decided."),
+            "mode" => word(Mode::ALL.iter().map(|mode| mode.as_str()), "The mode in which it is decided."),
             _ => said(text(), "What the test is called where it is told of."),
         };
         (key.to_owned(), schema)

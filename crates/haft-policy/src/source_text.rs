@@ -1,4 +1,4 @@
-use crate::problem::Problem;
+use crate::problem::PolicyProblem;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl SourceText {
     }
 
     /// Says what is wrong with a part of the text; what is behind the first line of it is not pointed at.
-    pub(crate) fn problem(&self, range: &Range<usize>, message: impl Into<String>) -> Problem {
+    pub(crate) fn problem(&self, range: &Range<usize>, message: impl Into<String>) -> PolicyProblem {
         let text = self.text();
         let start = floor(text, range.start.min(text.len()));
         let index = self.index_of(start);
@@ -99,7 +99,7 @@ impl SourceText {
         let end = floor(text, range.end.clamp(start, text.len())).min(from + line.len());
         let within = (start - from).min(line.len())..end.saturating_sub(from).min(line.len());
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        Problem::at(&self.0.name, number, line, within, message.into())
+        PolicyProblem::at(&self.0.name, number, line, within, message.into())
     }
 
     fn index_of(&self, offset: usize) -> usize {

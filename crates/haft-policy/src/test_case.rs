@@ -103,7 +103,8 @@ impl Draft {
                 self.expect.is_some()
             }
             "mode" => {
-                self.mode = reader.word(value, "a mode", &Mode::ALL.map(|mode| (mode.as_str(), mode)));
+                let modes: Vec<_> = Mode::ALL.iter().map(|mode| (mode.as_str(), *mode)).collect();
+                self.mode = reader.word(value, "a mode", &modes);
                 self.mode.is_some()
             }
             "agent" => {

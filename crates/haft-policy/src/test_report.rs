@@ -1,5 +1,5 @@
 use crate::loaded_policy::Note;
-use crate::problem::Problem;
+use crate::problem::PolicyProblem;
 use crate::source_text::Place;
 use haft_core::Decision;
 
@@ -104,7 +104,7 @@ pub enum TestOutcome {
     /// It could not be run here, with the reason.
     NotRun(String),
     /// It was decided otherwise, or cannot be decided.
-    Failed(Problem),
+    Failed(PolicyProblem),
 }
 
 impl TestReport {

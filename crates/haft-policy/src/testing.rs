@@ -2,7 +2,7 @@ use crate::assembly::{Assembly, Layer};
 use crate::file_tree::{FileTree, Merged, Node};
 use crate::loaded_policy::Note;
 use crate::policy_file::PolicyFile;
-use crate::problem::{PolicyFileError, Problem, Problems};
+use crate::problem::{PolicyFileError, PolicyProblem, Problems};
 use crate::test_case::{Subject, TestCase};
 use crate::test_report::{TestOutcome, TestResult};
 use haft_core::{Decision, RunId, Schema, ToolName, ToolSpec};
@@ -149,7 +149,7 @@ impl Test<'_> {
         let problem = self.file.source.problem(&self.case.range, message);
         // What is written for a model has a line for each fault.
         let faults = reason.lines().filter_map(|line| line.strip_prefix("- "));
-        TestOutcome::Failed(faults.fold(problem, Problem::note))
+        TestOutcome::Failed(faults.fold(problem, PolicyProblem::note))
     }
 
     fn failed(&self, why: &str) -> TestOutcome {

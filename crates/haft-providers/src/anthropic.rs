@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 ///
 /// let http = HttpClient::new(AddressPolicy::public())?;
 /// let service = Service::anthropic(http, ApiKey::new("secret")?);
-/// let capabilities = ModelCapabilities::new("claude-opus-5-5").with_images().with_parallel_tool_calls();
+/// let capabilities = ModelCapabilities::new("claude-opus-5-5").images().parallel_tool_calls();
 /// let model = AnthropicModel::new(service, capabilities).thinking(Thinking::Adaptive).effort("medium");
 /// # let _ = model;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -90,9 +90,9 @@ pub struct AnthropicModel {
 /// #         }
 /// #     }
 /// # });
-/// # let capabilities = ModelCapabilities::new("test-model").with_parallel_tool_calls();
+/// # let capabilities = ModelCapabilities::new("test-model").parallel_tool_calls();
 /// let model = AnthropicModel::new(service, capabilities).cache(CacheLifetime::OneHour);
-/// let request = ModelRequest::new([Message::user("Go on.")]).with_system("You fix what is broken.");
+/// let request = ModelRequest::new([Message::user("Go on.")]).system("You fix what is broken.");
 /// # assert!(model.stream(request, Default::default()).await.is_err());
 /// # let body = server.join().expect("the server ends")?;
 /// assert_eq!(body["system"][0]["cache_control"], json!({ "type": "ephemeral", "ttl": "1h" }));
@@ -148,7 +148,7 @@ pub enum CacheLifetime {
 /// #         }
 /// #     }
 /// # });
-/// # let capabilities = ModelCapabilities::new("test-model").with_parallel_tool_calls();
+/// # let capabilities = ModelCapabilities::new("test-model").parallel_tool_calls();
 /// let model = AnthropicModel::new(service, capabilities).max_tokens(8_000).thinking(Thinking::Budget(2_000));
 /// # let request = ModelRequest::new([Message::user("Go on.")]);
 /// # assert!(model.stream(request, Default::default()).await.is_err());

@@ -51,7 +51,7 @@ pub(crate) async fn stream<R: Reader>(
     let body = Bytes::from(serde_json::to_vec(&asking.body).map_err(ModelError::other)?);
     let begin = || async {
         let answer = asking.send(body.clone()).await?;
-        let events = Events::new(answer.into_body(), asking.patience.idle);
+        let events = Events::new(answer.into_body(), asking.patience.idle_timeout);
         Turn::begin(Answer { events, reader: reader() }, asking.service.redaction(), cancel.clone()).await
     };
     insist(asking.patience, &cancel, begin).await.map(Turn::deltas)
@@ -73,7 +73,10 @@ impl Asking<'_> {
         })?;
         *request.headers_mut() = headers;
         // Between events it is waited as the reader of events says, and for all of them as long as they come.
-        let exchange = Exchange::default().endless().first_byte(self.patience.answer).most_bytes(MOST_ANSWER);
+        let exchange = Exchange::default()
+            .endless()
+            .first_byte_timeout(self.patience.first_byte_timeout)
+            .most_bytes(MOST_ANSWER);
         let answer = self.service.http.send(request, exchange).await.map_err(unanswered)?;
         if !answer.status().is_success() {
             return Err(self.refusal(answer).await);

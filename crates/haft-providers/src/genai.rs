@@ -37,7 +37,7 @@ const RULE: NameRule = NameRule::LetterFirst;
 /// use haft_providers::{ApiKey, GenaiModel};
 ///
 /// let http = HttpClient::new(AddressPolicy::public().loopback())?;
-/// let capabilities = ModelCapabilities::new("gemini-3-flash-preview").with_images().with_parallel_tool_calls();
+/// let capabilities = ModelCapabilities::new("gemini-3-flash-preview").images().parallel_tool_calls();
 /// let gemini = GenaiModel::new(http.clone(), "gemini", capabilities)?.key(ApiKey::new("secret")?);
 /// let local = GenaiModel::new(http.clone(), "ollama", ModelCapabilities::new("qwen3:8b"))?;
 /// assert!(!format!("{gemini:?} {local:?}").contains("secret"));

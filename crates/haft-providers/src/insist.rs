@@ -15,7 +15,7 @@ pub(crate) async fn insist<T, F>(
 where
     F: Future<Output = Result<T, Fault>>,
 {
-    let mut wait = patience.first_wait;
+    let mut wait = patience.delay;
     let mut left = patience.retries;
     loop {
         let fault = tokio::select! {
@@ -28,12 +28,12 @@ where
         };
         let Fault { error, again: true } = fault else { return Err(fault.error) };
         let pause = error.retry_after().unwrap_or_else(|| jittered(wait));
-        if left == 0 || pause > patience.longest_wait {
+        if left == 0 || pause > patience.longest_delay {
             return Err(error);
         }
         tracing::debug!(%error, ?pause, left, "a model is asked again");
         left -= 1;
-        wait = (wait * 2).min(Duration::from_secs(8).max(patience.first_wait));
+        wait = (wait * 2).min(Duration::from_secs(8).max(patience.delay));
         tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(ModelError::Cancelled),

@@ -19,10 +19,10 @@
 //! let key = "…"; // The host knows where its keys are: nothing here reads the environment or a file.
 //! let http = HttpClient::new(AddressPolicy::public())?;
 //! let service = Service::anthropic(http, ApiKey::new(key)?);
-//! let capabilities = ModelCapabilities::new("claude-opus-5-5").with_images().with_parallel_tool_calls();
+//! let capabilities = ModelCapabilities::new("claude-opus-5-5").images().parallel_tool_calls();
 //! let model = AnthropicModel::new(service, capabilities);
 //!
-//! let request = ModelRequest::new([Message::user("What is a haft?")]).with_max_output_tokens(1000);
+//! let request = ModelRequest::new([Message::user("What is a haft?")]).max_output_tokens(1000);
 //! let stream = model.stream(request, CancellationToken::new()).await?;
 //! let turn = assemble(stream, |delta| {
 //!     if let Delta::Text(text) = delta {

@@ -11,16 +11,16 @@ use std::time::Duration;
 /// use haft_providers::Patience;
 /// use std::time::Duration;
 ///
-/// let patience = Patience::default().retries(1).idle(Duration::from_secs(60));
+/// let patience = Patience::default().retries(1).idle_timeout(Duration::from_secs(60));
 /// assert_ne!(patience, Patience::default());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patience {
     pub(crate) retries: u32,
-    pub(crate) first_wait: Duration,
-    pub(crate) longest_wait: Duration,
-    pub(crate) answer: Duration,
-    pub(crate) idle: Duration,
+    pub(crate) delay: Duration,
+    pub(crate) longest_delay: Duration,
+    pub(crate) first_byte_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
 }
 
 impl Patience {
@@ -31,28 +31,28 @@ impl Patience {
     }
 
     /// How long is waited before the first time that a service said nothing of waiting; 0.5 s by default.
-    pub fn first_wait(mut self, wait: Duration) -> Self {
-        self.first_wait = wait;
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
         self
     }
 
     /// How long is waited at most; 60 s by default. A service that asks for more is not asked again, and its error says how
     /// long it wants to be left alone.
-    pub fn longest_wait(mut self, wait: Duration) -> Self {
-        self.longest_wait = wait;
+    pub fn longest_delay(mut self, delay: Duration) -> Self {
+        self.longest_delay = delay;
         self
     }
 
     /// How long it may take until an answer begins; 600 s by default, as in OpenAI's and Anthropic's libraries.
-    pub fn answer(mut self, within: Duration) -> Self {
-        self.answer = within;
+    pub fn first_byte_timeout(mut self, within: Duration) -> Self {
+        self.first_byte_timeout = within;
         self
     }
 
     /// How long an answer that has begun may stand still; 300 s by default. Whatever keeps a connection alive counts as going
     /// on.
-    pub fn idle(mut self, within: Duration) -> Self {
-        self.idle = within;
+    pub fn idle_timeout(mut self, within: Duration) -> Self {
+        self.idle_timeout = within;
         self
     }
 }
@@ -61,10 +61,10 @@ impl Default for Patience {
     fn default() -> Self {
         Self {
             retries: 4,
-            first_wait: Duration::from_millis(500),
-            longest_wait: Duration::from_mins(1),
-            answer: Duration::from_mins(10),
-            idle: Duration::from_mins(5),
+            delay: Duration::from_millis(500),
+            longest_delay: Duration::from_mins(1),
+            first_byte_timeout: Duration::from_mins(10),
+            idle_timeout: Duration::from_mins(5),
         }
     }
 }

@@ -42,9 +42,9 @@ use haft_model::ModelRequest;
 /// #         }
 /// #     }
 /// # });
-/// # let capabilities = ModelCapabilities::new("test-model").with_parallel_tool_calls();
+/// # let capabilities = ModelCapabilities::new("test-model").parallel_tool_calls();
 /// # let spec = ToolSpec::new("answer".parse()?, "Gives the answer.", Schema::empty());
-/// # let request = ModelRequest::new([Message::user("Go on.")]).with_tools([Arc::new(spec)]);
+/// # let request = ModelRequest::new([Message::user("Go on.")]).tools([Arc::new(spec)]);
 /// let model = AnthropicModel::new(service, capabilities).tool_choice(ToolChoice::Tool("answer".parse()?));
 /// # assert!(model.stream(request, Default::default()).await.is_err());
 /// # let body = server.join().expect("the server ends")?;

@@ -28,7 +28,7 @@ use serde_json::Value;
 ///         assert!(store.revoke(&entry.id).await?);
 ///     }
 /// }
-/// assert_eq!(store.list().await?[0].rule, "read(b)");
+/// assert_eq!(store.list_grants().await?[0].rule, "read(b)");
 /// # Ok(())
 /// # }
 /// ```

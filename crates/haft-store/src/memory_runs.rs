@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// let store = MemoryRuns::new();
 /// store.save(&mut StoredRun::new("run-1".parse()?)).await?;
 /// ended(&store, "run-1").await?;
-/// assert_eq!(store.list().await?[0].status, RunStatus::Ended);
+/// assert_eq!(store.list_runs().await?[0].status, RunStatus::Ended);
 /// # Ok(())
 /// # }
 /// ```
@@ -115,7 +115,7 @@ impl RunStore for MemoryRuns {
         Ok(self.lock().runs.get(run).cloned())
     }
 
-    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+    async fn list_runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         let mut list: Vec<RunSummary> = self.lock().runs.values().map(StoredRun::summary).collect();
         list.sort_by_key(|run| Reverse(run.updated_at_ms));
         Ok(list)

@@ -57,7 +57,7 @@ pub struct StoredRun {
 /// #     run.status = status;
 /// #     store.save(&mut run).await?;
 /// # }
-/// let runs = store.list().await?;
+/// let runs = store.list_runs().await?;
 /// let interrupted = runs.iter().filter(|run| run.status == RunStatus::Running);
 /// assert_eq!(interrupted.map(|run| run.run.as_str()).collect::<Vec<_>>(), ["run-2"]);
 /// # Ok(())
@@ -86,7 +86,7 @@ pub enum RunStatus {
 /// let mut run = StoredRun::new("run-1".parse()?);
 /// run.agent = Some("explorer".to_owned());
 /// store.save(&mut run).await?;
-/// for run in store.list().await? {
+/// for run in store.list_runs().await? {
 ///     let agent = run.agent.as_deref().unwrap_or("nobody");
 ///     assert_eq!(format!("{} by {agent}: {}", run.run, run.status), "run-1 by explorer: running");
 /// }

@@ -86,7 +86,7 @@ pub trait RunStore: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe.
-    async fn list(&self) -> Result<Vec<RunSummary>, StoreError>;
+    async fn list_runs(&self) -> Result<Vec<RunSummary>, StoreError>;
 
     /// Forgets a run with its log; gives whether it was there.
     ///

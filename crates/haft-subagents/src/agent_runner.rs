@@ -7,7 +7,7 @@ use crate::supervisor::ModelName;
 use crate::{ChildEnd, ChildOutcome, ChildResult, ChildRun, ExpectedResult, Placed, Runner, Supervisor};
 use async_trait::async_trait;
 use attending::Attending;
-use haft_agent::{Agent, CutOutputs, Prices, Purses, RunEnd, RunEvent, RunState, When};
+use haft_agent::{Agent, CutOutputs, Prices, Purses, RunEnd, RunEvent, RunState, SteerWhen};
 use haft_core::RunId;
 use haft_model::Model;
 use haft_tools_core::{
@@ -179,7 +179,7 @@ impl AgentRunner {
         let system: Vec<String> = told.into_iter().flatten().collect();
         let system = system.join("\n\n");
         let mut agent = Agent::from_executor(model, Arc::new(executor), offer.now().list())
-            .with_run_tools(move |_| offer.now())
+            .run_tools(move |_| offer.now())
             .purses(self.purses.clone())
             .news(Arc::clone(&child.news))
             .system(system)
@@ -213,7 +213,7 @@ impl Runner for AgentRunner {
         }
     }
 
-    fn steer(&self, run: &RunId, text: &str, when: When) -> bool {
+    fn steer(&self, run: &RunId, text: &str, when: SteerWhen) -> bool {
         let agent = self.lock().get(run).cloned();
         agent.is_some_and(|agent| agent.steer(run, text, when).is_ok())
     }
@@ -290,7 +290,7 @@ async fn go_on(
     state: RunState,
     waiting: &[PendingCall],
 ) -> Result<RunState, ChildResult> {
-    let mut state = state.with_budget(child.budget);
+    let mut state = state.budget(child.budget);
     if state.end().is_some() {
         if child.said.is_empty() {
             return Ok(state);
@@ -299,7 +299,7 @@ async fn go_on(
         return prompted.map_err(|error| misstep(&error));
     }
     for text in &child.said {
-        let steered = RunEvent::Steered { text: text.clone(), when: When::AfterTurn };
+        let steered = RunEvent::Steered { text: text.clone(), when: SteerWhen::AfterTurn };
         // What is steered is kept, and nothing is begun for it.
         state = agent.step(scope.clone(), state, steered).await.map_err(|error| misstep(&error))?;
     }

@@ -1,6 +1,6 @@
 use crate::{AgentSpec, ChildMemory, ChildResult};
 use async_trait::async_trait;
-use haft_agent::{Budget, News, Spent, When};
+use haft_agent::{Budget, News, Spent, SteerWhen};
 use haft_core::{Message, RunId};
 use haft_tools_core::{CallContext, CallScope, PendingCall};
 use std::fmt;
@@ -42,7 +42,7 @@ pub trait Runner: Send + Sync + 'static {
     /// Says something to a run that this runner drives; gives whether it will be told.
     ///
     /// By default nothing can be said: then it is told when the run is next gone on with.
-    fn steer(&self, run: &RunId, text: &str, when: When) -> bool {
+    fn steer(&self, run: &RunId, text: &str, when: SteerWhen) -> bool {
         let _ = (run, text, when);
         false
     }

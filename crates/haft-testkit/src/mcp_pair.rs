@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use haft_core::RunId;
-use haft_mcp::{Bench, Caller, McpServe, McpServer, McpServers, ServerConfig, Toolbox, Transport};
+use haft_mcp::{Bench, Caller, McpServer, McpServers, ServerConfig, ToolServer, Toolbox, Transport};
 use haft_tools_core::{
     CallScope, Catalog, CatalogBuilder, LocalExecutor, MemoryPending, Policy, Rule, SourceHealth,
     ToolExecutor, ToolRegistry,
@@ -9,7 +9,6 @@ use std::fmt;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::net::UnixStream;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -89,7 +88,7 @@ impl McpPair {
             CallScope::new(run),
             Arc::new(MemoryPending::new()),
         );
-        let server = McpServe::builder(OneBench(Arc::new(bench), watch::Sender::new(0))).build();
+        let server = ToolServer::builder(OneBench(Arc::new(bench))).build();
         let mut serving = JoinSet::new();
         let (at, until) = (socket.clone(), stop.clone());
         serving.spawn(async move {
@@ -165,15 +164,11 @@ fn everything() -> Policy {
 }
 
 /// Gives whoever calls the same.
-struct OneBench(Arc<Bench>, watch::Sender<u64>);
+struct OneBench(Arc<Bench>);
 
 #[async_trait]
 impl Toolbox for OneBench {
     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
         Ok(Arc::clone(&self.0))
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.1.subscribe()
     }
 }

@@ -66,7 +66,7 @@ impl Script {
 
     /// Adds a turn that says something and ends there.
     pub fn says(mut self, text: impl Into<String>) -> Self {
-        self.turns.push(SessionTurn::new().with_text(text));
+        self.turns.push(SessionTurn::new().text(text));
         self
     }
 
@@ -86,7 +86,7 @@ impl Script {
             ToolCall::new(format!("call-{}", self.calls).parse().expect("a valid call id"), name, input)
         });
         let calls = calls.collect();
-        self.turns.push(SessionTurn::new().with_calls(calls));
+        self.turns.push(SessionTurn::new().calls(calls));
         self
     }
 

@@ -80,7 +80,7 @@ pub use edit_file::EditFile;
 pub use file_tools::tools;
 pub use list_files::ListFiles;
 #[cfg(feature = "manage")]
-pub use manage::{Copy, Delete, MakeDirectory, Move, manage_tools};
+pub use manage::{CopyEntry, DeleteEntry, MakeDirectory, MoveEntry, manage_tools};
 pub use path_patterns::{PathPatterns, ProtectedPlace, protected_places};
 pub use read_file::{ReadFile, ReadLimits};
 pub use write_file::WriteFile;

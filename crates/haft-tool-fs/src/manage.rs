@@ -1,16 +1,16 @@
 //! Moving, copying and removing files, and making directories.
 
-mod copy;
-mod delete;
+mod copy_entry;
+mod delete_entry;
 mod doing;
 mod entry;
 mod make_directory;
 mod move_entry;
 
-pub use copy::Copy;
-pub use delete::Delete;
+pub use copy_entry::CopyEntry;
+pub use delete_entry::DeleteEntry;
 pub use make_directory::MakeDirectory;
-pub use move_entry::Move;
+pub use move_entry::MoveEntry;
 
 use haft_tools_core::Tool;
 use haft_workdir::Workdir;
@@ -30,9 +30,9 @@ use std::sync::Arc;
 /// ```
 pub fn manage_tools(workdir: &Workdir) -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(Move::new(workdir.clone())),
-        Arc::new(Copy::new(workdir.clone())),
-        Arc::new(Delete::new(workdir.clone())),
+        Arc::new(MoveEntry::new(workdir.clone())),
+        Arc::new(CopyEntry::new(workdir.clone())),
+        Arc::new(DeleteEntry::new(workdir.clone())),
         Arc::new(MakeDirectory::new(workdir.clone())),
     ]
 }

@@ -24,7 +24,7 @@ async fn main() -> Result<(), Fault> {
         println!("weaker: {lack}");
     }
     let place = Tree::new();
-    let sandbox = sandbox.scratch(Scratch::within(place.path())?);
+    let sandbox = sandbox.scratch(Scratch::in_directory(place.path())?);
     let bash = || Bash::new(tree.workdir(), Environment::minimal());
     let off = ToolRegistry::new().with(bash())?;
     let on = ToolRegistry::new().with(bash().sandbox(sandbox))?;

@@ -1,7 +1,7 @@
 //! What a script will do, read from its text before it runs.
 //!
 //! A script is split into tokens ([`crate::syntax`]), a grammar of bash makes commands of them, and each command in it,
-//! wherever it stands, becomes accesses: it is executed; what is redirected and what the catalogue knows of it is read,
+//! wherever it stands, becomes accesses: it is executed; what is redirected and what the catalog knows of it is read,
 //! written or connected to; the commands it runs are commands again.
 //!
 //! Two directions are told apart. What may be *allowed* by a rule must be certain: whatever is not known for sure, such as a
@@ -30,7 +30,7 @@ mod walk;
 pub(crate) use self::asked::{Asked, asked};
 use self::directory::Current;
 use crate::EXEC;
-use crate::catalogue::{Catalogue, Word};
+use crate::catalog::{CommandCatalog, Word};
 use crate::command_patterns::canonical;
 use crate::last_directory::End;
 use crate::script::Surroundings;
@@ -120,7 +120,7 @@ fn described(access: Access, description: &str) -> Access {
 /// What is known while a script is read.
 struct Analysis<'a> {
     surroundings: &'a Surroundings,
-    catalogue: &'a Catalogue,
+    catalog: &'a CommandCatalog,
     home: Option<String>,
     current: Current,
     /// The commands in the order in which they stand, and whether all that they do is known.
@@ -151,7 +151,7 @@ impl<'a> Analysis<'a> {
         let home = home.filter(|home| home.starts_with('/')).map(str::to_owned);
         Self {
             surroundings,
-            catalogue: &surroundings.catalogue,
+            catalog: &surroundings.catalog,
             home,
             current,
             commands: Vec::new(),

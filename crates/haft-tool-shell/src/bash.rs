@@ -16,7 +16,7 @@ pub(crate) use self::arguments::{default_directory, default_seconds, given, sche
 #[cfg(feature = "analysis")]
 use crate::analysis::{ReadScript, accesses};
 #[cfg(feature = "analysis")]
-use crate::catalogue::Catalogue;
+use crate::catalog::CommandCatalog;
 use crate::directory;
 use crate::jobs::Jobs;
 #[cfg(not(feature = "analysis"))]
@@ -104,12 +104,12 @@ impl Bash {
         Self { spec, surroundings: Arc::new(surroundings) }
     }
 
-    /// Reads scripts by another catalogue, such as one that knows more commands; rules about commands should go by the same.
+    /// Reads scripts by another catalog, such as one that knows more commands; rules about commands should go by the same.
     ///
     /// What an entry says that a command only does is all that is asked about, so it has to be right.
     #[cfg(feature = "analysis")]
-    pub fn catalogue(self, catalogue: Catalogue) -> Self {
-        Self::of(Surroundings { catalogue, ..(*self.surroundings).clone() })
+    pub fn catalog(self, catalog: CommandCatalog) -> Self {
+        Self::of(Surroundings { catalog, ..(*self.surroundings).clone() })
     }
 
     /// Keeps whole what scripts print, so that the model can read what is cut; otherwise that is lost.

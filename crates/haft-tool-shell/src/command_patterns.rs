@@ -9,7 +9,7 @@ pub(crate) use self::command::canonical;
 use self::command::{Command, pieces};
 use self::pattern::Pattern;
 use crate::EXEC;
-use crate::catalogue::{Catalogue, Grantable, Word};
+use crate::catalog::{CommandCatalog, Grantable, Word};
 use crate::syntax::{Unreadable, quoted, split};
 use haft_tools_core::{PatternError, PatternSet, PatternSyntax, Resource, Scheme};
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ const RUN_NAMED: [&str; 6] = ["dlx", "exec", "run", "run-script", "task", "x"];
 /// ```
 #[derive(Debug, Clone)]
 pub struct CommandPatterns {
-    catalogue: Catalogue,
+    catalog: CommandCatalog,
 }
 
 impl Default for CommandPatterns {
@@ -66,12 +66,12 @@ impl Default for CommandPatterns {
 impl CommandPatterns {
     /// Makes the syntax, with what haft knows of commands.
     pub fn new() -> Self {
-        Self { catalogue: Catalogue::built_in().clone() }
+        Self { catalog: CommandCatalog::built_in().clone() }
     }
 
-    /// Goes by another catalogue, such as one that knows more commands.
-    pub fn with_catalogue(self, catalogue: Catalogue) -> Self {
-        Self { catalogue }
+    /// Goes by another catalog, such as one that knows more commands.
+    pub fn catalog(self, catalog: CommandCatalog) -> Self {
+        Self { catalog }
     }
 }
 
@@ -80,7 +80,7 @@ impl CommandPatterns {
     fn is_never_granted(&self, base: &str, words: &[Word]) -> bool {
         let mut words = words.to_vec();
         words[0] = Word::literal(base);
-        self.catalogue.grantable(&words) == Some(Grantable::Never)
+        self.catalog.grantable(&words) == Some(Grantable::Never)
     }
 }
 
@@ -103,7 +103,7 @@ impl PatternSyntax for CommandPatterns {
     }
 
     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
-        let mut set = Compiled { catalogue: self.catalogue.clone(), ..Compiled::default() };
+        let mut set = Compiled { catalog: self.catalog.clone(), ..Compiled::default() };
         for (index, text) in patterns.iter().enumerate() {
             let pattern =
                 Pattern::parse(text).map_err(|(range, reason)| PatternError::new(index, range, reason))?;
@@ -132,12 +132,12 @@ impl PatternSyntax for CommandPatterns {
         }
         let exactly =
             |count: usize| words[..count].iter().map(|word| quoted(&word.text)).collect::<Vec<_>>().join(" ");
-        let effects = self.catalogue.effects(words);
+        let effects = self.catalog.effects(words);
         if effects.as_ref().is_some_and(|effects| !effects.marked.is_empty() || effects.opaque.is_some()) {
             return None;
         }
         let is_complete = effects.is_some_and(|effects| effects.is_complete);
-        match self.catalogue.grantable(words) {
+        match self.catalog.grantable(words) {
             Some(Grantable::Never) => None,
             Some(Grantable::Words(count)) if is_complete || (1 < count && count < words.len()) => {
                 let names = words.get(count).filter(|word| !word.text.starts_with('-'));
@@ -155,7 +155,7 @@ impl PatternSyntax for CommandPatterns {
         }
         let command = Command::split(resource.path())?;
         let words = command.words();
-        let marked = self.catalogue.effects(words).map(|effects| effects.marked).unwrap_or_default();
+        let marked = self.catalog.effects(words).map(|effects| effects.marked).unwrap_or_default();
         let shown = |word: &Word| word.text.chars().take(60).collect::<String>();
         if let Some(word) = marked.first().and_then(|place| words.get(*place)) {
             let word = shown(word);
@@ -171,7 +171,7 @@ impl PatternSyntax for CommandPatterns {
 /// Patterns that are found by the names of commands.
 #[derive(Debug)]
 struct Compiled {
-    catalogue: Catalogue,
+    catalog: CommandCatalog,
     patterns: Vec<Pattern>,
     /// In lower case and without directories; each list is in order.
     by_name: HashMap<Box<str>, Vec<usize>>,
@@ -181,7 +181,7 @@ struct Compiled {
 impl Default for Compiled {
     fn default() -> Self {
         Self {
-            catalogue: Catalogue::built_in().clone(),
+            catalog: CommandCatalog::built_in().clone(),
             patterns: Vec::new(),
             by_name: HashMap::new(),
             of_any_name: Vec::new(),
@@ -207,7 +207,7 @@ impl PatternSet for Compiled {
             return self.patterns.iter().position(Pattern::is_everything);
         }
         let command = Command::split(resource.path())?;
-        self.first(&command, |pattern| pattern.contains(&command, &self.catalogue))
+        self.first(&command, |pattern| pattern.contains(&command, &self.catalog))
     }
 
     fn first_touching(&self, resource: &Resource) -> Option<usize> {
@@ -219,7 +219,7 @@ impl PatternSet for Compiled {
         }
         let touching = |command: &Command<'_>| {
             let touched = |command: &Command<'_>| {
-                self.first(command, |pattern| pattern.touches(command, &self.catalogue))
+                self.first(command, |pattern| pattern.touches(command, &self.catalog))
             };
             let without = command.without_settings().and_then(|command| touched(&command));
             [without, touched(command)].into_iter().flatten().min()

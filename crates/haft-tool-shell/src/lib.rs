@@ -42,9 +42,9 @@
 //! # What it will do
 //!
 //! With the feature `analysis`, on by default, a script is read before it runs, and becomes accesses: each command in it,
-//! wherever it stands, is executed; what it redirects, and what the [`Catalogue`] knows that its commands read, write and
-//! connect to, is declared as well. What cannot be told beforehand, such as a name that comes from a variable, adds an
-//! opaque access. Rules about commands are written as [`CommandPatterns`].
+//! wherever it stands, is executed; what it redirects, and what the [`CommandCatalog`] knows that its commands read,
+//! write and connect to, is declared as well. What cannot be told beforehand, such as a name that comes from a variable,
+//! adds an opaque access. Rules about commands are written as [`CommandPatterns`].
 //!
 //! A command is named by its words, `exec:git commit -m 'a b'`; a file below the working directory by its path there,
 //! `file:src/lib.rs`; another by its absolute path, `outside:/etc/hosts`; a host by its name and port, `net:example.org:443`.
@@ -96,7 +96,7 @@
 mod analysis;
 mod bash;
 mod capture;
-mod catalogue;
+mod catalog;
 mod command_patterns;
 mod directory;
 mod feed;
@@ -122,7 +122,7 @@ mod transcript;
 mod withheld;
 
 pub use crate::bash::{Bash, EXEC, tools};
-pub use crate::catalogue::{Catalogue, CatalogueError};
+pub use crate::catalog::{CommandCatalog, CommandCatalogError};
 pub use crate::command_patterns::CommandPatterns;
 pub use crate::jobs::Jobs;
 pub use crate::last_directory::ScriptsApart;

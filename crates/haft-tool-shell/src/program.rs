@@ -9,7 +9,7 @@ use serde_json::Value;
 #[cfg(feature = "analysis")]
 use crate::analysis::program_accesses;
 use crate::bash::{MOST_SECONDS, default_directory, default_seconds, given, schema, seconds};
-use crate::catalogue::Word;
+use crate::catalog::Word;
 use crate::command_patterns::canonical;
 use crate::directory;
 use crate::sandbox::requested;

@@ -10,7 +10,7 @@ use haft_tools_core::{Accesses, Action, CallContext, Preview};
 use haft_workdir::{RootAccess, Workdir, WorkdirPath};
 use tokio::time::{Instant, sleep_until};
 
-use crate::catalogue::Catalogue;
+use crate::catalog::CommandCatalog;
 use crate::jobs::{Adopted, Jobs, Readiness, yielded};
 use crate::last_directory::{LastDirectories, NextStart, Steps};
 use crate::report::{self, Background, Ending, Report};
@@ -31,7 +31,7 @@ pub(crate) struct Surroundings {
     pub(crate) environment: Environment,
     /// What is known of commands.
     #[cfg_attr(not(feature = "analysis"), expect(dead_code, reason = "nothing is known of a script's text"))]
-    pub(crate) catalogue: Catalogue,
+    pub(crate) catalog: CommandCatalog,
     /// Where what they print is kept, if it is.
     pub(crate) outputs: Option<ScriptOutputs>,
     /// Who goes on with what is not waited for, if anybody does.
@@ -46,9 +46,9 @@ impl Surroundings {
     pub(crate) fn new(workdir: Workdir, environment: Environment) -> Self {
         let roots = workdir.host_roots();
         let (workdir, last_directories) = (workdir.without_other_roots(), LastDirectories::default());
-        let catalogue = Catalogue::built_in().clone();
+        let catalog = CommandCatalog::built_in().clone();
         let (outputs, jobs, sandbox) = (None, None, None);
-        Self { workdir, roots, environment, catalogue, outputs, jobs, sandbox, last_directories }
+        Self { workdir, roots, environment, catalog, outputs, jobs, sandbox, last_directories }
     }
 }
 

@@ -13,7 +13,7 @@
 //! use haft_tool_web::WebFetch;
 //! use haft_tools_core::ToolRegistry;
 //!
-//! let registry = ToolRegistry::new().with(WebFetch::within(AddressPolicy::public()))?;
+//! let registry = ToolRegistry::new().with(WebFetch::held_to(AddressPolicy::public()))?;
 //! assert_eq!(registry.names().collect::<Vec<_>>(), ["web_fetch"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -47,7 +47,7 @@ it gives was written by others.";
 /// #     write!(connection, "{head}<h1>Pets</h1><p>A <b>dog</b>.</p>")
 /// # });
 /// // Pages of this machine are not reached unless that is said.
-/// let registry = ToolRegistry::new().with(WebFetch::within(AddressPolicy::public().loopback()))?;
+/// let registry = ToolRegistry::new().with(WebFetch::held_to(AddressPolicy::public().loopback()))?;
 /// let reply = call(&registry, "web_fetch", json!({ "url": url })).await;
 /// assert!(reply.output.to_text().ends_with("# Pets\n\nA **dog**."), "{}", reply.output.to_text());
 /// # Ok(())
@@ -73,7 +73,7 @@ impl WebFetch {
     }
 
     /// Makes the tool over a client of its own that is held to a policy; the client is made when it is first needed.
-    pub fn within(policy: AddressPolicy) -> Self {
+    pub fn held_to(policy: AddressPolicy) -> Self {
         Self::over(Client::within(policy))
     }
 

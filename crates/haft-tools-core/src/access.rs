@@ -279,11 +279,11 @@ impl Access {
     /// use haft_tools_core::{Access, Resource, Scheme};
     ///
     /// const MCP: Scheme = Scheme::new("mcp");
-    /// let call = |tool: &str| Access::call(Resource::exact(MCP, tool)).within(&Resource::exact(MCP, "github"));
+    /// let call = |tool: &str| Access::call(Resource::exact(MCP, tool)).ordered_in(&Resource::exact(MCP, "github"));
     /// assert!(call("github/open_issue").conflicts_with(&call("github/list_issues")));
     /// assert_eq!(call("github/open_issue").to_string(), "call mcp:github/open_issue");
     /// ```
-    pub fn within(mut self, place: &Resource) -> Self {
+    pub fn ordered_in(mut self, place: &Resource) -> Self {
         let is_above = self.resource().is_some_and(|resource| place.is_above(resource));
         match u32::try_from(place.path().len()).ok().and_then(|bytes| NonZeroU32::MIN.checked_add(bytes)) {
             Some(within) if is_above => {
@@ -358,7 +358,7 @@ impl Access {
 
     /// Tells whether the two must not overlap in time.
     ///
-    /// They conflict when at least one of them changes something and their resources, or the [places](Self::within)
+    /// They conflict when at least one of them changes something and their resources, or the [places](Self::ordered_in)
     /// they are ordered by, have something in common; an opaque or [exclusive](Self::exclusive) access conflicts with
     /// everything. What changes a path may make or remove it, and so stands in the way of everything below it, too.
     pub fn conflicts_with(&self, other: &Self) -> bool {

@@ -72,7 +72,7 @@ struct Inner {
 
 struct Settings {
     timeout: Duration,
-    retry: Duration,
+    retry_delay: Duration,
     most_tools: usize,
     collisions: CollisionPolicy,
     prefixed: bool,

@@ -34,7 +34,7 @@ pub(crate) use shape::shape_news;
 pub use span::SpanContent;
 pub use told_call::ToldCall;
 
-use crate::{Answer, Approver, CallContext, CallScope, Observer, PendingCall, Steering, ToolRegistry};
+use crate::{Approver, CallContext, CallScope, LayerAnswer, Observer, PendingCall, Steering, ToolRegistry};
 use async_trait::async_trait;
 use haft_core::{Repair, ReplyStatus, ToolCall, ToolOutput};
 use std::fmt;
@@ -230,7 +230,7 @@ impl Refusal {
     }
 }
 
-impl From<Refusal> for Answer {
+impl From<Refusal> for LayerAnswer {
     fn from(refusal: Refusal) -> Self {
         Self::new(refusal.status, ToolOutput::text(refusal.message))
     }

@@ -1,4 +1,4 @@
-use crate::{Accesses, Answer, CallContext, CallScope};
+use crate::{Accesses, CallContext, CallScope, LayerAnswer};
 use async_trait::async_trait;
 use haft_core::{ToolCall, ToolOutput, ToolSpec};
 use serde_json::Value;
@@ -85,7 +85,7 @@ pub trait Layer: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Must be cancel safe: it is dropped when it takes too long.
-    async fn after(&self, call: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, call: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         let _ = call;
         answer
     }
@@ -116,7 +116,7 @@ impl<T: Layer + ?Sized> Layer for Arc<T> {
         (**self).before(call).await
     }
 
-    async fn after(&self, call: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, call: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         (**self).after(call, answer).await
     }
 
@@ -227,7 +227,7 @@ pub(crate) enum Verdict {
         /// What the model is told beside the output.
         context: Option<String>,
     },
-    Skip(Box<Answer>),
+    Skip(Box<LayerAnswer>),
 }
 
 impl Before {
@@ -244,7 +244,7 @@ impl Before {
     }
 
     /// Answers the call without running it; layers further in do not see it.
-    pub fn skip(answer: impl Into<Answer>) -> Self {
+    pub fn skip(answer: impl Into<LayerAnswer>) -> Self {
         Self(Verdict::Skip(Box::new(answer.into())))
     }
 

@@ -56,7 +56,6 @@
 pub mod __private;
 mod access;
 mod admission;
-mod answer;
 mod catalog;
 mod clock;
 mod context;
@@ -67,6 +66,7 @@ mod extensions;
 mod input;
 mod journal;
 mod layer;
+mod layer_answer;
 mod limits;
 mod nearest;
 mod new_file;
@@ -95,7 +95,6 @@ mod validation;
 
 pub use access::{Access, AccessMode, Accesses, Resource, ResourceError, Scheme};
 pub use admission::Widths;
-pub use answer::Answer;
 pub use catalog::{
     Catalog, CatalogBuilder, CatalogChange, CatalogError, ChangeSignal, Changes, FixedSource, OfferedTools,
     SourceError, SourceHealth, SourceStatus, ToolSource,
@@ -113,7 +112,8 @@ pub use journal::{
     JsonlJournal, MemoryJournal, PersonAnswer,
 };
 pub use layer::{Before, Layer, LayerCall, LayerTime};
-pub use limits::{Limits, Retries, ToolLimits};
+pub use layer_answer::LayerAnswer;
+pub use limits::{Limits, ToolLimits, ToolRetries};
 pub use nearest::{listed, nearest};
 pub use outline::{one_line, origins, outline};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention};
@@ -121,7 +121,7 @@ pub use permission::{
     AgentPolicy, AllowAll, Answered, Approval, Approver, Approvers, AskedQuestion, CallStanding, Claim,
     DenyAll, Explanation, Grant, GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants,
     MemoryPending, Mode, ModeError, ModeSwitch, NoAnswer, PatternError, PatternSet, PatternSyntax,
-    PendingCall, PendingId, PendingStore, Policy, PolicyLayer, Question, QuestionKind, Response, Rule,
+    PendingCall, PendingId, PendingStore, Policy, PolicyLayer, Question, QuestionKind, QuestionOutcome, Rule,
     RuleError, RuleLanguage, RuleSource, Rules, RunAbove, StoreError, UnfitAnswer, Unmet, Verdict, Wants,
     answering_within, approver_fn, request_mode,
 };

@@ -55,7 +55,7 @@ pub struct Limits {
     /// How long an approval of a call that was left to wait counts; seven days by default, and for ever if `None`.
     pub approval_lifetime: Option<Duration>,
     /// How a call is tried again that failed, may be repeated, and could succeed then.
-    pub retries: Retries,
+    pub retries: ToolRetries,
 }
 
 /// Bounds what one tool's calls may take, where that differs from [`Limits`].
@@ -112,14 +112,14 @@ impl ToolLimits {
 /// for the whole call goes on meanwhile.
 ///
 /// ```
-/// use haft_tools_core::{Limits, Retries};
+/// use haft_tools_core::{Limits, ToolRetries};
 ///
-/// let never = Limits { retries: Retries { most: 0, ..Retries::default() }, ..Limits::default() };
+/// let never = Limits { retries: ToolRetries { most: 0, ..ToolRetries::default() }, ..Limits::default() };
 /// assert_eq!(never.retries.most, 0);
 /// assert_eq!(Limits::default().retries.most, 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retries {
+pub struct ToolRetries {
     /// How often, after the first time; 2 by default.
     pub most: u32,
     /// How long to wait before the first, where the error does not say; doubled for each further one; 200 ms by default.
@@ -128,7 +128,7 @@ pub struct Retries {
     pub longest_delay: Duration,
 }
 
-impl Default for Retries {
+impl Default for ToolRetries {
     fn default() -> Self {
         Self { most: 2, delay: Duration::from_millis(200), longest_delay: Duration::from_secs(5) }
     }
@@ -151,12 +151,12 @@ impl Default for Limits {
             input_bytes: 16 << 20,
             update_interval: RateLimit::DEFAULT_INTERVAL,
             approval_lifetime: Some(Duration::from_hours(7 * 24)),
-            retries: Retries::default(),
+            retries: ToolRetries::default(),
         }
     }
 }
 
-impl Retries {
+impl ToolRetries {
     /// Says how long to wait before the next attempt, after so many that failed; `None` if there is to be none.
     pub(crate) fn after(&self, failed: u32, wished: Option<Duration>) -> Option<Duration> {
         if failed > self.most {

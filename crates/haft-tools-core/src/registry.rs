@@ -71,6 +71,7 @@ struct Inner {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum CollisionPolicy {
     /// Refuse, with an error that names both origins.
     #[default]

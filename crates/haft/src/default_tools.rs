@@ -56,15 +56,15 @@ pub fn default_tools_with(
 /// Makes a registry of all built-in tools, with `bash` as it was configured, and `run_program` in the same surroundings; if it has
 /// [jobs](haft_tool_shell::Bash::jobs), the tools for these are to be added.
 ///
-/// With a catalogue that knows a program of the project's, by which commands are decided:
+/// With a catalog that knows a program of the project's, by which commands are decided:
 ///
 /// ```
-/// use haft::shell::{Bash, Catalogue, Environment};
+/// use haft::shell::{Bash, CommandCatalog, Environment};
 ///
 /// # let project = tempfile::tempdir()?;
 /// # let workdir = haft::Workdir::open(project.path())?;
-/// let catalogue = Catalogue::built_in().extended("[check-styles]\noperands = 'read*'")?;
-/// let bash = Bash::new(workdir.clone(), Environment::minimal()).catalogue(catalogue);
+/// let catalog = CommandCatalog::built_in().extended("[check-styles]\noperands = 'read*'")?;
+/// let bash = Bash::new(workdir.clone(), Environment::minimal()).catalog(catalog);
 /// let registry = haft::default_tools_and(&workdir, bash)?;
 /// assert!(registry.get("bash").is_some() && registry.get("run_program").is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -51,16 +51,16 @@ pub fn rule_language_with<P: AsRef<Path>>(
     rule_language_by(CommandPatterns::new(), workdir, home, protected)
 }
 
-/// Makes the language with more places that no wildcard opens for writing, in which rules about commands go by a catalogue of
+/// Makes the language with more places that no wildcard opens for writing, in which rules about commands go by a catalog of
 /// the host's; `bash` should go by the same.
 ///
 /// ```
-/// use haft::shell::{Catalogue, CommandPatterns};
+/// use haft::shell::{CommandCatalog, CommandPatterns};
 ///
 /// # let project = tempfile::tempdir()?;
 /// # let workdir = haft::Workdir::open(project.path())?;
-/// let catalogue = Catalogue::built_in().extended("[check-styles]\noperands = 'read*'")?;
-/// let commands = CommandPatterns::new().with_catalogue(catalogue);
+/// let catalog = CommandCatalog::built_in().extended("[check-styles]\noperands = 'read*'")?;
+/// let commands = CommandPatterns::new().catalog(catalog);
 /// let language = haft::rule_language_by(commands, &workdir, None, ["/etc/gardener"])?;
 /// assert!(language.rule("exec(check-styles *)").is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -43,8 +43,8 @@ impl PlainLoop {
                 return Err("its budget of turns is spent".to_owned());
             }
             let request = ModelRequest::new(messages.iter().cloned())
-                .with_system(Arc::clone(&child.spec.instructions))
-                .with_tools(tools.direct_specs());
+                .system(Arc::clone(&child.spec.instructions))
+                .tools(tools.direct_specs());
             let stream = model.stream(request, child.cancellation.clone()).await;
             let turn = assemble(stream.map_err(|error| error.to_string())?, |_| {}).await;
             let turn = turn.map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@
 use crate::Done;
 use async_trait::async_trait;
 use haft::{
-    Accesses, Answer, Batch, Before, CallContext, CallScope, Content, Layer, LayerCall, LocalExecutor,
+    Accesses, Batch, Before, CallContext, CallScope, Content, Layer, LayerAnswer, LayerCall, LocalExecutor,
     Policy, Rule, ToolCall, ToolError, ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use serde_json::json;
@@ -36,7 +36,7 @@ impl Layer for House {
         Before::proceed()
     }
 
-    async fn after(&self, call: &LayerCall<'_>, mut answer: Answer) -> Answer {
+    async fn after(&self, call: &LayerCall<'_>, mut answer: LayerAnswer) -> LayerAnswer {
         for part in &mut answer.output.content {
             if let Content::Text { text } = part {
                 let words = text.split(' ').map(|word| if word.contains('@') { "[address]" } else { word });

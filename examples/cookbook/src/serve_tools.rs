@@ -6,10 +6,9 @@
 
 use crate::Done;
 use async_trait::async_trait;
-use haft::mcp::{Bench, Caller, McpServe, Toolbox};
+use haft::mcp::{Bench, Caller, ToolServer, Toolbox};
 use haft::{CallScope, LocalExecutor, MemoryPending, Policy, Rule, ToolError, ToolRegistry};
 use std::sync::Arc;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Counts the words of a text.
@@ -27,19 +26,12 @@ async fn forget() -> Result<String, ToolError> {
     Ok("gone".to_owned())
 }
 
-struct One {
-    bench: Arc<Bench>,
-    changes: watch::Sender<u64>,
-}
+struct One(Arc<Bench>);
 
 #[async_trait]
 impl Toolbox for One {
     async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
-        Ok(Arc::clone(&self.bench))
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+        Ok(Arc::clone(&self.0))
     }
 }
 
@@ -52,8 +44,7 @@ pub(crate) async fn run() -> Done {
         .build();
     let scope = CallScope::new("served".parse()?);
     let bench = Arc::new(Bench::new(move || tools.clone(), Arc::new(executor), scope, pending));
-    let server =
-        McpServe::builder(One { bench, changes: watch::Sender::new(0) }).name("words", "1.0").build();
+    let server = ToolServer::builder(One(bench)).name("words", "1.0").build();
     server.serve_stdio(CancellationToken::new()).await;
     server.stop().await;
     Ok(())

@@ -5,12 +5,12 @@
 //! would be asked about. The server is that of the recipe before, started as a program.
 
 use crate::Done;
-use haft::mcp::{McpServers, Program, ServerConfig, Transport};
+use haft::mcp::{McpServers, ServerConfig, ServerProgram, Transport};
 use haft::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, ToolCall, ToolExecutor as _};
 use serde_json::json;
 
 pub(crate) async fn run() -> Done {
-    let program = Program::new(std::env::current_exe()?, ["serve_tools"]);
+    let program = ServerProgram::new(std::env::current_exe()?, ["serve_tools"]);
     let servers = McpServers::builder()
         .server(ServerConfig::new("words".parse()?, Transport::Stdio(program)))
         .build()?;

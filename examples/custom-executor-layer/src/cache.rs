@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use haft::{AccessMode, Accesses, Answer, Before, Layer, LayerCall};
+use haft::{AccessMode, Accesses, Before, Layer, LayerAnswer, LayerCall};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most answers that are kept; the oldest go first.
@@ -16,7 +16,7 @@ struct Kept {
     tool: String,
     input: serde_json::Value,
     accesses: Accesses,
-    answer: Answer,
+    answer: LayerAnswer,
 }
 
 impl Cache {
@@ -41,7 +41,7 @@ impl Layer for Cache {
         }
     }
 
-    async fn after(&self, call: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, call: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         let mut kept = self.kept();
         if !only_reads(call.accesses) {
             kept.retain(|kept| !kept.accesses.conflict_with(call.accesses));

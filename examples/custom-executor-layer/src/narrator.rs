@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use haft::{Answer, Before, CallContext, Layer, LayerCall, ToolOutput};
+use haft::{Before, CallContext, Layer, LayerAnswer, LayerCall, ToolOutput};
 
 /// Prints what happens to a call, with the four callbacks that there are; suppresses updates that nobody needs.
 pub(crate) struct Narrator;
@@ -12,7 +12,7 @@ impl Layer for Narrator {
         Before::proceed()
     }
 
-    async fn after(&self, call: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, call: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         println!("  after {}: {}", call.call.id, answer.status);
         answer
     }

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use haft::{Answer, Content, Layer, LayerCall};
+use haft::{Content, Layer, LayerAnswer, LayerCall};
 
 /// Takes the codes of door locks out of what a model reads, and says so.
 pub(crate) struct Redacting;
@@ -8,7 +8,7 @@ const MARK: &str = "code:";
 
 #[async_trait]
 impl Layer for Redacting {
-    async fn after(&self, _call: &LayerCall<'_>, mut answer: Answer) -> Answer {
+    async fn after(&self, _call: &LayerCall<'_>, mut answer: LayerAnswer) -> LayerAnswer {
         let mut count = 0;
         for part in &mut answer.output.content {
             if let Content::Text { text } = part {

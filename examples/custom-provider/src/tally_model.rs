@@ -28,7 +28,7 @@ struct Answer {
 
 impl TallyModel {
     pub(crate) fn new(name: &str) -> Self {
-        Self(ModelCapabilities::new(name).with_reasoning())
+        Self(ModelCapabilities::new(name).reasoning())
     }
 }
 

@@ -1,5 +1,5 @@
 use super::NotAtWork;
-use crate::{RunEvent, RunState, Transcript, When};
+use crate::{RunEvent, RunState, SteerWhen, Transcript};
 use haft_core::RunId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,7 @@ pub(super) struct Driven {
 impl Controls {
     /// Hands the run an event; gives whether it will take note of it.
     pub(super) fn send(&self, event: RunEvent) -> bool {
-        let is_urgent = matches!(event, RunEvent::Steered { when: When::Now, .. });
+        let is_urgent = matches!(event, RunEvent::Steered { when: SteerWhen::Now, .. });
         {
             let mut inbox = lock(&self.inbox);
             if inbox.is_closed {

@@ -6,7 +6,7 @@ use super::span;
 use super::{Agent, RunHandle, RunLimits};
 use crate::budget::Collected;
 use crate::state::STEERED;
-use crate::{Effect, Phase, Purse, RunEnd, RunEvent, RunState, Spent, StepError, When};
+use crate::{Effect, Phase, Purse, RunEnd, RunEvent, RunState, Spent, SteerWhen, StepError};
 use haft_core::{BudgetKind, ToolCall, Usage, with_causes};
 use haft_tools_core::{Batch, CallOutcome, CallScope, PendingCall, Steer};
 use std::collections::VecDeque;
@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
             agent,
             scope: scope.clone().with_extension(purse.clone()).with_extension(handle),
             driven: agent.at_work.begin(scope.run(), &agent.cancellation),
-            state: state.with_made_again(agent.made_again.iter().cloned()),
+            state: state.made_again(agent.made_again.iter().cloned()),
             purse,
             collected: Collected::default(),
             offered: None,
@@ -323,7 +323,7 @@ impl<'a> Run<'a> {
         let controls = self.controls();
         controls.batch_begins();
         self.take_in().await;
-        if self.state.queue().iter().any(|queued| queued.when == When::Now) {
+        if self.state.queue().iter().any(|queued| queued.when == SteerWhen::Now) {
             controls.skip();
         }
         let token = controls.token.child_token();

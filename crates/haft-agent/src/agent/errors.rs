@@ -27,14 +27,14 @@ pub enum ResumeError {
 /// Says that a run cannot be reached, because the agent does not drive it now.
 ///
 /// ```
-/// use haft_agent::{Agent, When};
+/// use haft_agent::{Agent, SteerWhen};
 /// use haft_model::{ScriptedModel, Session};
 /// use haft_tools_core::{LocalExecutor, ToolRegistry};
 ///
 /// # let session = Session::parse(r#"{"text": "Done."}"#, "done.jsonl")?;
 /// # let executor = LocalExecutor::builder(ToolRegistry::new()).build();
 /// let agent = Agent::new(ScriptedModel::new(session), executor);
-/// let error = agent.steer(&"run-1".parse()?, "Look at the tests, too.", When::Now).unwrap_err();
+/// let error = agent.steer(&"run-1".parse()?, "Look at the tests, too.", SteerWhen::Now).unwrap_err();
 /// assert_eq!(error.to_string(), "the run `run-1` is not at work; it has ended, waits, or is driven elsewhere");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

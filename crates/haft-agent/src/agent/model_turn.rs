@@ -157,12 +157,12 @@ impl Run<'_> {
 
     fn request(&mut self) -> ModelRequest {
         let mut request = ModelRequest::new(self.state.told().iter().cloned());
-        request = request.with_tools(Arc::clone(&self.offered().list));
+        request = request.tools(Arc::clone(&self.offered().list));
         if !self.state.offers_tools() {
             request = request.without_calls();
         }
         match &self.agent.system {
-            Some(system) => request.with_system(Arc::clone(system)),
+            Some(system) => request.system(Arc::clone(system)),
             None => request,
         }
     }

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// let first = Agent::new(model.clone(), executor.clone()).purses(purses.clone());
 /// let next = Agent::new(model, executor).purses(purses);
 ///
-/// let state = RunState::new().with_budget(Budget::default().turns(10));
+/// let state = RunState::new().budget(Budget::default().turns(10));
 /// let part = first.purse(&run, &state).reserve_at_most(&Budget::default().turns(4));
 /// assert_eq!(next.purse(&run, &state).rest().turns, Some(6));
 /// # drop(part);

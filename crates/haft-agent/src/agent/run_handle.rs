@@ -1,6 +1,6 @@
 use super::NotAtWork;
 use super::controls::AtWork;
-use crate::{RunEvent, Transcript, When};
+use crate::{RunEvent, SteerWhen, Transcript};
 use haft_core::RunId;
 use haft_tools_core::CallScope;
 
@@ -57,7 +57,7 @@ impl RunHandle {
     /// # Errors
     ///
     /// When the agent does not drive the run now: it is over, waits for a person, or is paused.
-    pub fn steer(&self, text: impl Into<String>, when: When) -> Result<(), NotAtWork> {
+    pub fn steer(&self, text: impl Into<String>, when: SteerWhen) -> Result<(), NotAtWork> {
         self.send(RunEvent::Steered { text: text.into(), when })
     }
 

@@ -116,7 +116,7 @@ impl Agent {
     /// // For an agent that drives one run.
     /// let list = RunTools::builder(catalog.snapshot()).start();
     /// let executor = LocalExecutor::builder(ToolRegistry::new()).build();
-    /// let agent = Agent::new(model, executor).with_run_tools(move |_| {
+    /// let agent = Agent::new(model, executor).run_tools(move |_| {
     ///     list.update(catalog.snapshot());
     ///     list.clone()
     /// });
@@ -124,7 +124,7 @@ impl Agent {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with_run_tools(mut self, tools: impl Fn(&CallScope) -> RunTools + Send + Sync + 'static) -> Self {
+    pub fn run_tools(mut self, tools: impl Fn(&CallScope) -> RunTools + Send + Sync + 'static) -> Self {
         self.offer = Offer::Live(Arc::new(tools));
         self
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 impl Agent {
     /// Makes the state that a run of this agent begins with: with its budget, and nothing asked yet.
     pub fn new_state(&self) -> RunState {
-        RunState::new().with_budget(self.budget).with_may_repeat(self.may_repeat.iter().cloned())
+        RunState::new().budget(self.budget).may_repeat(self.may_repeat.iter().cloned())
     }
 
     /// Takes note of what happened, and has the model take one turn if that is next; makes no calls.

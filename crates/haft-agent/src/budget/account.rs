@@ -57,7 +57,7 @@ impl Account {
 
     /// The first kind of which nothing is left.
     pub fn exhausted(&self) -> Option<BudgetKind> {
-        BudgetKind::ALL.into_iter().find(|kind| self.left(*kind) == Some(0))
+        BudgetKind::ALL.iter().copied().find(|kind| self.left(*kind) == Some(0))
     }
 
     /// Sets a part aside: as much as is wished for, as far as it is there, and all that is left where nothing is said.
@@ -68,8 +68,8 @@ impl Account {
     ///
     /// The kind of which nothing is left, or of which nothing was wished for.
     pub fn reserve(&mut self, wish: &Budget) -> Result<Budget, BudgetKind> {
-        let part = wish.within(&self.rest());
-        if let Some(none) = BudgetKind::ALL.into_iter().find(|kind| part.limit(*kind) == Some(0)) {
+        let part = wish.stricter(&self.rest());
+        if let Some(none) = BudgetKind::ALL.iter().copied().find(|kind| part.limit(*kind) == Some(0)) {
             return Err(none);
         }
         Ok(self.reserve_at_most(wish))
@@ -77,7 +77,7 @@ impl Account {
 
     /// As [`Account::reserve`], also where nothing is left of a kind: for a run that has begun, and is to come to its end.
     pub fn reserve_at_most(&mut self, wish: &Budget) -> Budget {
-        let part = wish.within(&self.rest());
+        let part = wish.stricter(&self.rest());
         self.reserved += self.set_aside(&part);
         part
     }

@@ -1,4 +1,4 @@
-use super::{BYTES_A_TOKEN, CompactError, Compaction, Context, Told, estimate};
+use super::{BYTES_A_TOKEN, CompactError, Compaction, CompactionContext, Told, estimate};
 use async_trait::async_trait;
 use haft_core::{Content, Message, OutputId, ToolOutput, ToolReply, Truncation};
 use haft_tools_core::{CallScope, OutputError, OutputStore};
@@ -122,7 +122,7 @@ fn is_text(part: &Content) -> bool {
 
 #[async_trait]
 impl Compaction for CutOutputs {
-    async fn compact(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, context: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         let with_replies: Vec<(usize, &Arc<Message>)> =
             context.told().filter(|(_, message)| matches!(***message, Message::Tool { .. })).collect();
         let mut told = Vec::new();
@@ -144,7 +144,7 @@ impl Compaction for CutOutputs {
         }
     }
 
-    async fn renew(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn renew(&self, context: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         let mut told = Vec::new();
         for (index, message, instead) in context.replaced() {
             let (Message::Tool { replies }, Message::Tool { replies: cut }) = (&**message, &**instead) else {

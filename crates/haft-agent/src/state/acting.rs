@@ -4,14 +4,14 @@ use super::head::Pause;
 use super::outcomes::{ready, reply_or_cancelled};
 use super::{RunState, notices};
 use crate::repeats::TOLD_AT;
-use crate::{Effect, Phase, RunEnd, When};
+use crate::{Effect, Phase, RunEnd, SteerWhen};
 use haft_core::{BudgetKind, CallId, EventKind, Message, ToolCall};
 use haft_tools_core::{CallOutcome, HeldCall};
 
 impl RunState {
     /// Has the calls made that the budget lets be made, unless somebody has said something meanwhile.
     pub(super) fn act(&mut self, mut calls: Vec<ToolCall>) -> Vec<Effect> {
-        if self.head.queue.iter().any(|queued| queued.when == When::Now) {
+        if self.head.queue.iter().any(|queued| queued.when == SteerWhen::Now) {
             self.skip(&calls, notices::steered);
             return self.persist_and_think();
         }

@@ -15,13 +15,13 @@ impl RunState {
     /// Limits what the run may spend from now on, what it has spent included.
     ///
     /// A run that ended because a budget was spent can be prompted again once it has more.
-    pub fn with_budget(mut self, budget: Budget) -> Self {
+    pub fn budget(mut self, budget: Budget) -> Self {
         self.head.account.budget = budget;
         self
     }
 
     /// Names tools whose calls are no loop when they give the same again and again, such as one that waits for something.
-    pub fn with_may_repeat(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn may_repeat(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.head.may_repeat.extend(tools.into_iter().map(Into::into));
         self
     }
@@ -29,7 +29,7 @@ impl RunState {
     /// Names tools whose calls are made again when the process ended while they were executed, and not answered as lost.
     ///
     /// It has to be right to make such a call twice: because it finds what it began the first time, say.
-    pub fn with_made_again(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn made_again(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.head.made_again.extend(tools.into_iter().map(Into::into));
         self
     }

@@ -95,8 +95,8 @@ impl RunState {
         scope: &'a CallScope,
         tokens: u64,
         target: u64,
-    ) -> crate::Context<'a> {
-        crate::Context::new(scope, (tokens, target), &self.messages, &self.telling.instead)
+    ) -> crate::CompactionContext<'a> {
+        crate::CompactionContext::new(scope, (tokens, target), &self.messages, &self.telling.instead)
     }
 
     pub(super) fn compacted(&mut self, told: Vec<Told>) -> Result<Vec<Effect>, StepError> {

@@ -3,7 +3,7 @@
 use super::head::Pause;
 use super::{RunState, notices};
 use crate::repeats::Repeats;
-use crate::{Effect, Phase, Queued, RunEnd, When};
+use crate::{Effect, Phase, Queued, RunEnd, SteerWhen};
 use haft_core::{BudgetKind, EventKind, Message, StopReason, ToolCall, ToolReply};
 use haft_model::ModelTurn;
 
@@ -77,8 +77,8 @@ impl RunState {
         is_under_way.then(|| Effect::Emit(discarded()))
     }
 
-    pub(super) fn steered(&mut self, text: String, when: When) -> Vec<Effect> {
-        let told = EventKind::Steered { text: text.clone(), now: when == When::Now };
+    pub(super) fn steered(&mut self, text: String, when: SteerWhen) -> Vec<Effect> {
+        let told = EventKind::Steered { text: text.clone(), now: when == SteerWhen::Now };
         self.head.queue.push(Queued { text, when });
         vec![Effect::Persist, Effect::Emit(told)]
     }

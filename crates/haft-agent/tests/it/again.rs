@@ -21,7 +21,7 @@ fn acting() -> RunState {
     let delegate = ToolCall::new("c2".parse().unwrap(), "delegate", json!({}));
     let parts = [call("c1"), delegate, call("c3")].map(|call| AssistantPart::ToolCall { call });
     let turn = ModelTurn::new(parts.to_vec(), Usage::default(), StopReason::ToolCalls);
-    let mut state = RunState::new().with_made_again(["delegate"]);
+    let mut state = RunState::new().made_again(["delegate"]);
     state.step(prompted()).unwrap();
     state.step(RunEvent::ModelAnswered { turn }).unwrap();
     state
@@ -63,7 +63,7 @@ fn a_call_that_is_made_again_can_wait_for_a_person() {
 
 #[test]
 fn calls_that_were_held_back_are_made_again_as_well() {
-    let mut state = RunState::new().with_made_again(["look"]);
+    let mut state = RunState::new().made_again(["look"]);
     for event in [
         prompted(),
         turn("", &["c1", "c2"], StopReason::ToolCalls),

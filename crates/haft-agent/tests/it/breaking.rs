@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use futures_util::stream::{self, StreamExt as _};
 use haft_agent::{
-    Agent, Budget, CompactError, Compaction, Context, LogEntry, Price, Prices, RunEnd, RunState, StateKeeper,
-    Told, TurnRecord,
+    Agent, Budget, CompactError, Compaction, CompactionContext, LogEntry, Price, Prices, RunEnd, RunState,
+    StateKeeper, Told, TurnRecord,
 };
 use haft_core::{Event, EventKind, StopReason, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
@@ -306,7 +306,7 @@ struct Asked(Arc<AtomicU32>);
 
 #[async_trait]
 impl Compaction for Asked {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, _: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         self.0.fetch_add(1, Ordering::Relaxed);
         Ok(Vec::new())
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 fn with(budget: Budget) -> RunState {
-    RunState::new().with_budget(budget)
+    RunState::new().budget(budget)
 }
 
 fn wants(calls: &[&str]) -> RunEvent {
@@ -145,7 +145,7 @@ fn a_run_that_was_closed_goes_on_only_with_more_to_spend() {
         "]],
     );
     check_from(
-        closed.with_budget(Budget::default().turns(9)),
+        closed.budget(Budget::default().turns(9)),
         vec![prompted(), says("Done.")],
         &expect![[r"
             persist, Emit(TurnStarted, call the model -> thinking

@@ -5,7 +5,8 @@ use crate::guiding::{Hand, act, agent, short};
 use async_trait::async_trait;
 use expect_test::expect;
 use haft_agent::{
-    Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, RunEnd, RunState, Told,
+    Agent, Budget, CompactError, Compaction, CompactionContext, CutOutputs, Price, Prices, RunEnd, RunState,
+    Told,
 };
 use haft_core::{Content, Event, EventKind, Message, ReplyStatus, StopReason, ToolOutput, ToolReply, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
@@ -25,7 +26,7 @@ struct Busy {
 
 impl Busy {
     fn new(counts: bool) -> Arc<Self> {
-        let capabilities = ModelCapabilities::new("busy").with_context_window(4_000);
+        let capabilities = ModelCapabilities::new("busy").context_window(4_000);
         Arc::new(Self { capabilities, requests: Mutex::default(), counts })
     }
 
@@ -137,7 +138,7 @@ async fn handles_are_told_anew_where_the_store_is_another() {
     let stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
     let model = Busy::new(false);
     let other = agent(Arc::clone(&model), |agent| agent.compacted_by(cuts(&second)));
-    let limited = stored.with_budget(Budget::default().turns(u64::from(state.turns())));
+    let limited = stored.budget(Budget::default().turns(u64::from(state.turns())));
     other.prompt(scope(), limited, "And now?").await.unwrap();
     let mut told = 0;
     for (place, message) in model.requests()[0].messages.iter().enumerate() {
@@ -158,7 +159,7 @@ struct Unable;
 
 #[async_trait]
 impl Compaction for Unable {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, _: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         Err("the summariser is out".into())
     }
 }
@@ -197,7 +198,7 @@ struct Hangs;
 
 #[async_trait]
 impl Compaction for Hangs {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, _: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         std::future::pending().await
     }
 }
@@ -269,7 +270,7 @@ struct Asked(Arc<Mutex<u32>>);
 
 #[async_trait]
 impl Compaction for Asked {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, _: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         *self.0.lock().unwrap() += 1;
         Ok(Vec::new())
     }

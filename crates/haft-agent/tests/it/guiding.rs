@@ -6,7 +6,7 @@ use crate::fixture::told_by_user;
 use async_trait::async_trait;
 use expect_test::expect;
 use haft_agent::{
-    Agent, Budget, Purse, Reservation, RunEnd, RunEvent, RunHandle, RunState, Spent, StateKeeper, When,
+    Agent, Budget, Purse, Reservation, RunEnd, RunEvent, RunHandle, RunState, Spent, StateKeeper, SteerWhen,
 };
 use haft_core::{EventKind, RunId, ToolError};
 use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel};
@@ -42,8 +42,8 @@ pub(crate) fn act(hand: &Hand) -> ToolRegistry {
             let run: RunId = cx.scope().run().clone();
             let agent = || hand.get().unwrap();
             match input.what.as_str() {
-                "steer now" => agent().steer(&run, "Something new.", When::Now).unwrap(),
-                "steer after" => agent().steer(&run, "One more thing.", When::AfterTurn).unwrap(),
+                "steer now" => agent().steer(&run, "Something new.", SteerWhen::Now).unwrap(),
+                "steer after" => agent().steer(&run, "One more thing.", SteerWhen::AfterTurn).unwrap(),
                 "conclude" => RunHandle::of(cx.scope()).unwrap().conclude("Concluded.").unwrap(),
                 "pause" => agent().pause(&run).unwrap(),
                 "cancel" => agent().cancel(&run).unwrap(),
@@ -102,7 +102,7 @@ async fn what_is_said_now_skips_calls_that_have_not_begun() {
         model: Done.
         Some(Completed)"]]
     .assert_eq(&short(&state));
-    let error = agent.steer(&"run-1".parse().unwrap(), "Late.", When::Now).unwrap_err();
+    let error = agent.steer(&"run-1".parse().unwrap(), "Late.", SteerWhen::Now).unwrap_err();
     expect!["the run `run-1` is not at work; it has ended, waits, or is driven elsewhere"]
         .assert_eq(&error.to_string());
 }
@@ -191,7 +191,7 @@ impl StateKeeper for Late {
             ends.len() == 1
         };
         if is_first {
-            self.hand.get().unwrap().steer(scope.run(), "One more thing.", When::AfterTurn)?;
+            self.hand.get().unwrap().steer(scope.run(), "One more thing.", SteerWhen::AfterTurn)?;
         }
         Ok(())
     }
@@ -350,9 +350,9 @@ async fn what_was_set_aside_comes_back_though_the_budget_is_another_then() {
     let agent = drawing(&kept, 3);
     let state = agent.run(scope(), "go").await;
     assert_eq!(stands(&state), (2, 5));
-    let state = agent.prompt(scope(), state.with_budget(Budget::default()), "go on").await.unwrap();
+    let state = agent.prompt(scope(), state.budget(Budget::default()), "go on").await.unwrap();
     settle(&kept, 1);
-    let state = agent.prompt(scope(), state.with_budget(Budget::default().turns(30)), "go on").await.unwrap();
+    let state = agent.prompt(scope(), state.budget(Budget::default().turns(30)), "go on").await.unwrap();
     assert_eq!(stands(&state), (3 + 1 + 1, 0));
 }
 

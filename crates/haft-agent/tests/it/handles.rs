@@ -3,7 +3,7 @@
 use crate::driver::{model, scope, transcript};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use haft_agent::{Agent, RunHandle, RunState, StateKeeper, Transcript, When};
+use haft_agent::{Agent, RunHandle, RunState, StateKeeper, SteerWhen, Transcript};
 use haft_core::{Message, ToolError};
 use haft_tools_core::{
     Accesses, AllowAll, Approval, CallContext, CallScope, LocalExecutor, PendingCall, ToolRegistry,
@@ -28,7 +28,7 @@ fn reach(left: &Arc<Mutex<Option<(RunHandle, Transcript)>>>) -> ToolRegistry {
         assert_eq!(run.run(), cx.scope().run());
         match input.what.split_once(' ') {
             Some(("report", text)) => run.conclude(text).unwrap(),
-            Some(("say", text)) => run.steer(text, When::AfterTurn).unwrap(),
+            Some(("say", text)) => run.steer(text, SteerWhen::AfterTurn).unwrap(),
             _ => {}
         }
         let messages = run.transcript().unwrap();
@@ -139,7 +139,7 @@ async fn a_handle_reaches_its_run_whenever_it_is_driven_and_says_when_it_is_not(
     let (run, messages) = left.lock().unwrap().take().unwrap();
     assert_eq!(messages[..], state.messages()[..4]);
     let refused = [
-        run.steer("Late.", When::Now).unwrap_err(),
+        run.steer("Late.", SteerWhen::Now).unwrap_err(),
         run.conclude("Late.").unwrap_err(),
         run.transcript().unwrap_err(),
     ];
@@ -180,7 +180,7 @@ impl StateKeeper for SaysAtTheEnd {
     async fn keep(&self, scope: &CallScope, state: &RunState) -> Result<(), Box<dyn Error + Send + Sync>> {
         if state.end().is_some() && self.said.lock().unwrap().len() < 2 {
             let agent = self.agent.lock().unwrap().clone().unwrap();
-            let is_said = agent.steer(scope.run(), "One more.", When::AfterTurn).is_ok();
+            let is_said = agent.steer(scope.run(), "One more.", SteerWhen::AfterTurn).is_ok();
             self.said.lock().unwrap().push(is_said);
         }
         Ok(())
@@ -196,7 +196,7 @@ async fn what_is_said_to_a_run_that_has_not_completed_is_kept_for_the_next_promp
     let state = agent.run(scope(), "go").await;
     let said = keeper.said.lock().unwrap();
     assert_eq!((said.as_slice(), state.queue().len()), ([true, true].as_slice(), 2));
-    assert!(agent.steer(scope().run(), "Too late.", When::Now).is_err());
+    assert!(agent.steer(scope().run(), "Too late.", SteerWhen::Now).is_err());
     keeper.agent.lock().unwrap().take();
 }
 

@@ -3,7 +3,7 @@
 use crate::driver::{scope, transcript};
 use async_trait::async_trait;
 use expect_test::expect;
-use haft_agent::{Agent, CompactError, Compaction, Context, Told};
+use haft_agent::{Agent, CompactError, Compaction, CompactionContext, Told};
 use haft_core::{StopReason, ToolError};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
 use haft_tools_core::{Accesses, AllowAll, CallContext, LocalExecutor, RunTools, ToolRegistry, tool_fn};
@@ -26,7 +26,7 @@ struct Calls {
 
 impl Calls {
     fn new(names: &[&'static str], meanwhile: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
-        let capabilities = ModelCapabilities::new("calls").with_context_window(1_000);
+        let capabilities = ModelCapabilities::new("calls").context_window(1_000);
         let meanwhile = Box::new(meanwhile);
         Arc::new(Self { capabilities, names: names.to_vec(), told: Mutex::default(), meanwhile })
     }
@@ -74,7 +74,7 @@ fn agent(model: &Arc<Calls>, tools: &Tools) -> (Agent, Arc<Mutex<u32>>) {
     let list = RunTools::builder(tools.lock().unwrap().clone()).start();
     let (tools, asked) = (Arc::clone(tools), Arc::<Mutex<u32>>::default());
     let counter = Arc::clone(&asked);
-    let agent = Agent::new(Arc::clone(model), executor).with_run_tools(move |scope| {
+    let agent = Agent::new(Arc::clone(model), executor).run_tools(move |scope| {
         assert_eq!(scope.run().as_str(), "run-1");
         *counter.lock().unwrap() += 1;
         list.update(tools.lock().unwrap().clone());
@@ -124,7 +124,7 @@ struct Notes(Arc<Mutex<Vec<u64>>>);
 
 #[async_trait]
 impl Compaction for Notes {
-    async fn compact(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError> {
+    async fn compact(&self, context: CompactionContext<'_>) -> Result<Vec<Told>, CompactError> {
         self.0.lock().unwrap().push(context.tokens);
         Ok(Vec::new())
     }

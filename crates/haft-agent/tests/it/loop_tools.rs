@@ -5,13 +5,13 @@ use haft_agent::{Plan, ask_user, update_plan};
 use haft_core::{Event, EventKind, ToolCall, ToolSpec};
 use haft_tools_core::{
     Approval, Approver, AskedQuestion, Batch, Events, LocalExecutor, Observer, PendingCall, Policy, Question,
-    Response, Rule, Tool, ToolExecutor as _, ToolRegistry,
+    QuestionOutcome, Rule, Tool, ToolExecutor as _, ToolRegistry,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 /// Is a person who answers a question, and remembers what they were asked.
-struct Person(Response, Arc<Mutex<Option<Question>>>);
+struct Person(QuestionOutcome, Arc<Mutex<Option<Question>>>);
 
 #[async_trait]
 impl Approver for Person {
@@ -19,7 +19,7 @@ impl Approver for Person {
         Approval::Nobody
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         *self.1.lock().unwrap() = Some(asked.question.clone());
         self.0.clone()
     }
@@ -40,7 +40,7 @@ async fn reply(tool: impl Tool, approver: impl Approver, events: Events, input: 
     format!("{}: {}{structured}", reply.status, reply.output.to_text())
 }
 
-async fn asks(response: Response, input: Value, expected: Expect) {
+async fn asks(response: QuestionOutcome, input: Value, expected: Expect) {
     let question = Arc::new(Mutex::new(None));
     let person = Person(response, Arc::clone(&question));
     let replied = reply(ask_user(), person, Events::default(), input).await;
@@ -48,8 +48,8 @@ async fn asks(response: Response, input: Value, expected: Expect) {
     expected.assert_eq(&format!("{}\n{replied}\n", asked.as_deref().unwrap_or("nobody was asked")));
 }
 
-fn answered(answer: impl Into<Value>) -> Response {
-    Response::Answered { answer: answer.into() }
+fn answered(answer: impl Into<Value>) -> QuestionOutcome {
+    QuestionOutcome::Answered { answer: answer.into() }
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn a_model_asks_for_a_text_a_choice_or_a_yes() {
 async fn a_model_that_gets_no_answer_is_told_to_go_on_without() {
     let question = || json!({ "question": "Which cup?" });
     asks(
-        Response::Declined,
+        QuestionOutcome::Declined,
         question(),
         expect![[r#"
         {"text":"Which cup?","kind":{"kind":"text"}}
@@ -114,7 +114,7 @@ async fn a_model_that_gets_no_answer_is_told_to_go_on_without() {
     )
     .await;
     asks(
-        Response::TimedOut { after_ms: 90_000 },
+        QuestionOutcome::TimedOut { after_ms: 90_000 },
         question(),
         expect![[r#"
         {"text":"Which cup?","kind":{"kind":"text"}}
@@ -123,7 +123,7 @@ async fn a_model_that_gets_no_answer_is_told_to_go_on_without() {
     )
     .await;
     asks(
-        Response::Nobody,
+        QuestionOutcome::Nobody,
         question(),
         expect![[r#"
         {"text":"Which cup?","kind":{"kind":"text"}}
@@ -177,7 +177,7 @@ async fn plans(input: Value, expected: Expect) -> Vec<Plan> {
             sink.lock().unwrap().push(serde_json::from_value(output.structured.clone().unwrap()).unwrap());
         }
     });
-    let person = Person(Response::Nobody, Arc::default());
+    let person = Person(QuestionOutcome::Nobody, Arc::default());
     let replied = reply(update_plan(), person, Events::new([observer]), input).await;
     expected.assert_eq(&replied);
     seen.lock().unwrap().clone()

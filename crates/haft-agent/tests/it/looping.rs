@@ -96,7 +96,7 @@ fn a_model_that_tries_something_else_is_told_again_before_it_is_stopped() {
 
 #[test]
 fn a_tool_that_may_repeat_itself_does_so_without_end() {
-    let state = RunState::new().with_may_repeat(["look"]);
+    let state = RunState::new().may_repeat(["look"]);
     assert_eq!(check_from(state, &["a=1"; 9]), (vec![], None));
 }
 

@@ -1,7 +1,7 @@
 //! What holds of the machine whatever happens, in whatever order.
 
 use crate::fixture::{held, pending, prompted, turn};
-use haft_agent::{Budget, Effect, Phase, RunEvent, RunState, Spent, Told, When};
+use haft_agent::{Budget, Effect, Phase, RunEvent, RunState, Spent, SteerWhen, Told};
 use haft_core::{CallId, Message, ReplyStatus, StopReason, ToolOutput, ToolReply};
 use haft_tools_core::CallOutcome;
 use proptest::collection::vec;
@@ -51,7 +51,7 @@ impl World {
             12 if choice < 60 => RunEvent::News { texts: vec!["new".to_owned()] },
             12 => RunEvent::Steered {
                 text: "new".to_owned(),
-                when: if choice > 128 { When::Now } else { When::AfterTurn },
+                when: if choice > 128 { SteerWhen::Now } else { SteerWhen::AfterTurn },
             },
             13 => RunEvent::Paused,
             14 => RunEvent::Unpaused,
@@ -229,7 +229,7 @@ proptest! {
         again in any::<bool>(),
     ) {
         let mut world = World { limited: budget, ..World::default() };
-        let mut state = RunState::new().with_budget(budget).with_made_again(again.then_some("look"));
+        let mut state = RunState::new().budget(budget).made_again(again.then_some("look"));
         let (mut taken, mut stored) = (Vec::new(), vec![round_trip(&state)]);
         for (kind, choice) in choices.into_iter().chain([(0, 0)]).enumerate().map(|(place, choice)| {
             if place == 0 { (20, 0) } else { choice }

@@ -1,6 +1,6 @@
 use crate::fixture::{check, executed, held, last_replies, pending, prompted, reply, told_by_user, turn};
 use expect_test::expect;
-use haft_agent::{RunEvent, RunState, When};
+use haft_agent::{RunEvent, RunState, SteerWhen};
 use haft_core::StopReason;
 
 fn wants(calls: &[&str]) -> RunEvent {
@@ -11,14 +11,14 @@ fn says(text: &str) -> RunEvent {
     turn(text, &[], StopReason::EndTurn)
 }
 
-fn steered(text: &str, when: When) -> RunEvent {
+fn steered(text: &str, when: SteerWhen) -> RunEvent {
     RunEvent::Steered { text: text.to_owned(), when }
 }
 
 #[test]
 fn what_is_said_now_skips_the_calls_that_were_not_made() {
     let state = check(
-        vec![prompted(), steered("Stop looking.", When::Now), wants(&["c1", "c2"]), says("I stopped.")],
+        vec![prompted(), steered("Stop looking.", SteerWhen::Now), wants(&["c1", "c2"]), says("I stopped.")],
         &expect![[r"
             persist, Emit(TurnStarted, call the model -> thinking
             persist, Emit(Steered -> thinking
@@ -36,9 +36,9 @@ fn what_is_said_for_after_the_turn_waits_for_the_calls() {
     let state = check(
         vec![
             prompted(),
-            steered("And the lid?", When::AfterTurn),
+            steered("And the lid?", SteerWhen::AfterTurn),
             wants(&["c1"]),
-            steered("And the cup?", When::AfterTurn),
+            steered("And the cup?", SteerWhen::AfterTurn),
             executed(&["c1"]),
             says("Both there."),
         ],
@@ -58,7 +58,7 @@ fn what_is_said_for_after_the_turn_waits_for_the_calls() {
 #[test]
 fn a_run_that_would_end_goes_on_with_what_was_said_meanwhile() {
     let state = check(
-        vec![prompted(), steered("And then?", When::AfterTurn), says("Done."), says("That was all.")],
+        vec![prompted(), steered("And then?", SteerWhen::AfterTurn), says("Done."), says("That was all.")],
         &expect![[r"
             persist, Emit(TurnStarted, call the model -> thinking
             persist, Emit(Steered -> thinking
@@ -76,7 +76,7 @@ fn what_is_said_while_calls_wait_for_a_person_is_kept_until_they_are_answered() 
             prompted(),
             wants(&["c1", "c2"]),
             RunEvent::BatchExecuted { outcomes: vec![pending("c1"), reply("c2")] },
-            steered("Hurry.", When::Now),
+            steered("Hurry.", SteerWhen::Now),
             RunEvent::CallAnswered { outcome: reply("c1") },
         ],
         &expect![[r"
@@ -93,7 +93,7 @@ fn what_is_said_while_calls_wait_for_a_person_is_kept_until_they_are_answered() 
 #[test]
 fn what_was_said_is_stored_and_what_is_said_to_a_run_that_has_ended_is_told_with_the_next_prompt() {
     let mut state = RunState::new();
-    for event in [prompted(), says("Done."), steered("Late.", When::Now)] {
+    for event in [prompted(), says("Done."), steered("Late.", SteerWhen::Now)] {
         state.step(event).unwrap();
     }
     let mut stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();

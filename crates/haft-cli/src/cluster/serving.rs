@@ -53,7 +53,7 @@ impl ServedCluster {
         }
         let http = client(engine)?;
         let health = http::Request::get(format!("{engine}/restate/health")).body(bytes::Bytes::new())?;
-        let answer = http.send(health, Exchange::default().first_byte(PATIENCE)).await;
+        let answer = http.send(health, Exchange::default().first_byte_timeout(PATIENCE)).await;
         let silent = || {
             UsageError(format!(
                 "the engine does not answer at `{engine}`; start it, or name the address of its ingress with `--restate`"

@@ -10,7 +10,7 @@ use crate::telemetry::Sent;
 use crate::timeline::visible;
 use crate::{mcp, openapi, opened_workdir, own_tools, shared_store, telemetry};
 use anyhow::Result;
-use haft::policy::{PolicyFileError, Problem};
+use haft::policy::{PolicyFileError, PolicyProblem};
 use haft::{ToolRegistry, Workdir};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,10 +70,10 @@ impl Checked {
     /// Looks at all that was read of the files in force in a directory.
     pub(crate) fn by(configuration: Configuration, workdir: &Workdir) -> Result<Self> {
         let mut found = Self::default();
-        let catalogue = configuration.catalogue()?;
-        let tools = own_tools::registry_of_runs(workdir, &catalogue)?;
+        let catalog = configuration.catalog()?;
+        let tools = own_tools::registry_of_runs(workdir, &catalog)?;
         let setup = PolicySetup::new(&configuration, workdir, Some(named(workdir)));
-        match setup.load(&PolicyOptions::default(), Files::InForce, &tools, &catalogue) {
+        match setup.load(&PolicyOptions::default(), Files::InForce, &tools, &catalog) {
             Ok(policy) => {
                 found.notes.extend(policy.notes());
                 found.tests_passed = policy.loaded.tests_passed;
@@ -103,7 +103,7 @@ impl Checked {
     }
 
     /// What is wrong with the rules, each with its place.
-    pub(crate) fn policy_problems(&self) -> &[Problem] {
+    pub(crate) fn policy_problems(&self) -> &[PolicyProblem] {
         self.policy.as_ref().map_or(&[], PolicyFileError::problems)
     }
 

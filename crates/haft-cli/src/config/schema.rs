@@ -64,13 +64,18 @@ fn own(generator: &mut SchemaGenerator) -> Map<String, Value> {
         "type": "object",
         "description": "Commands that are known beside those that haft knows.",
         "properties": {
-            "catalogue": {
+            "catalog": {
                 "type": "string",
                 "description": "A file of such entries beside this one, in your own `haft.toml` alone.",
             },
+            "catalogue": {
+                "type": "string",
+                "description": "The same as `catalog`.",
+                "deprecated": true,
+            },
             "commands": {
                 "type": "object",
-                "description": "What commands do, by their names, in the format of the catalogue.",
+                "description": "What commands do, by their names, in the format of the catalog.",
                 "additionalProperties": { "type": "object" },
             },
         },

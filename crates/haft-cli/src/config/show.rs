@@ -18,10 +18,10 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
     // What is wrong is an error here as it is wherever the files are used.
     let OpenedWorkdir { workdir, configuration, .. } =
         OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
-    let catalogue = configuration.catalogue()?;
-    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let catalog = configuration.catalog()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalog)?;
     let setup = PolicySetup::new(&configuration, &workdir, Some(named(&workdir)));
-    let loaded = setup.load(&PolicyOptions::default(), Files::InForce, &tools, &catalogue)?.loaded;
+    let loaded = setup.load(&PolicyOptions::default(), Files::InForce, &tools, &catalog)?.loaded;
     let mut all = entries(configuration.files(), &loaded.notes);
     let profile = loaded.profile.map_or("none".to_owned(), |profile| profile.to_string());
     for (key, value) in [

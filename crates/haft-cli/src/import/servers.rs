@@ -65,13 +65,17 @@ pub(super) fn one(
             | ("description" | "name" | "version", _)
             | ("disabled" | "enabled", Value::Bool(_)) => {}
             ("timeout", Value::Number(milliseconds)) => {
-                limit(&mut table, "call", format!("{milliseconds}ms"));
+                limit(&mut table, "timeout", format!("{milliseconds}ms"));
             }
             ("startup_timeout_sec", Value::Number(seconds)) => {
-                limit(&mut table, "start", format!("{seconds}s"));
+                limit(&mut table, "start_timeout", format!("{seconds}s"));
             }
-            ("startup_timeout_ms", Value::Number(time)) => limit(&mut table, "start", format!("{time}ms")),
-            ("tool_timeout_sec", Value::Number(seconds)) => limit(&mut table, "call", format!("{seconds}s")),
+            ("startup_timeout_ms", Value::Number(time)) => {
+                limit(&mut table, "start_timeout", format!("{time}ms"));
+            }
+            ("tool_timeout_sec", Value::Number(seconds)) => {
+                limit(&mut table, "timeout", format!("{seconds}s"));
+            }
             ("autoApprove" | "alwaysAllow" | "trust", _) => {
                 left.push((
                     here,

@@ -26,12 +26,12 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let name = name_of(&listed, options, running)?;
     // Rules speak of the built-in tools, too.
     let OpenedWorkdir { workdir, configuration, settings, .. } = &running.opened;
-    let catalogue = configuration.catalogue()?;
-    let tools = own_tools::registry(workdir, &catalogue)?.merge(&listed, CollisionPolicy::KeepFirst)?;
+    let catalog = configuration.catalog()?;
+    let tools = own_tools::registry(workdir, &catalog)?.merge(&listed, CollisionPolicy::KeepFirst)?;
     let tools = narrowed(tools, &settings.select);
     telemetry::begin(settings, Telling::AtEnd);
     let setup = PolicySetup::new(configuration, workdir, options.workdir.as_deref());
-    let policy = setup.in_force(&options.policy, &tools, &catalogue)?;
+    let policy = setup.in_force(&options.policy, &tools, &catalog)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
     let executor = policy.apply(LocalExecutor::builder(tools.clone())).approver(present);

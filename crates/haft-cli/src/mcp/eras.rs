@@ -38,12 +38,12 @@ impl EraMemory for EraFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::mcp::{HttpServer, ServerConfig, Transport};
+    use haft::mcp::{RemoteServer, ServerConfig, Transport};
 
     #[test]
     fn remembers_in_a_file_of_its_own() {
         let directory = tempfile::tempdir().unwrap();
-        let transport = Transport::Http(HttpServer::new("https://example.org/"));
+        let transport = Transport::Http(RemoteServer::new("https://example.org/"));
         let server = ServerIdentity::of(&ServerConfig::new("a".parse().unwrap(), transport));
         let eras = || EraFiles::new(directory.path().join("eras"));
         assert_eq!(eras().recall(&server), None);

@@ -174,7 +174,7 @@ fn variables_of(place: Place) -> &'static dyn Fn(&str) -> Option<String> {
 /// Has the programs of a workspace's file start in the workspace, so that they are the same wherever haft is started.
 fn within(mut servers: ServersFile, place: Place, workdir: &Workdir) -> ServersFile {
     if place != Place::User {
-        let within = |server: ServerConfig| server.within(workdir.root_path());
+        let within = |server: ServerConfig| server.in_directory(workdir.root_path());
         servers.servers = servers.servers.into_iter().map(within).collect();
     }
     servers

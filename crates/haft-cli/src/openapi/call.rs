@@ -27,13 +27,13 @@ pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let tool = find(&opened, &options)?;
     let name = tool.spec().name().as_str().to_owned();
     // Rules speak of the built-in tools, too.
-    let catalogue = configuration.catalogue()?;
-    let own = own_tools::registry(&workdir, &catalogue)?;
+    let catalog = configuration.catalog()?;
+    let own = own_tools::registry(&workdir, &catalog)?;
     let tools = own.merge(&ToolRegistry::of([tool])?, CollisionPolicy::KeepFirst)?;
     let tools = narrowed(tools, &settings.select);
     telemetry::begin(&settings, Telling::AtEnd);
     let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
-    let policy = setup.in_force(&options.policy, &tools, &catalogue)?;
+    let policy = setup.in_force(&options.policy, &tools, &catalog)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
     let executor = policy.apply(LocalExecutor::builder(tools)).approver(present);

@@ -8,7 +8,7 @@ use crate::paint::{ASKS, BAD, GOOD, NAME, QUIET};
 use crate::printed::print_json;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::openapi::Problem;
+use haft::openapi::OpenApiProblem;
 
 /// How many tools a person is shown, and how many of what is odd.
 const MOST_SHOWN: usize = 40;
@@ -69,7 +69,7 @@ fn print(report: &Report<'_>, document: &str) {
     problems(&format!("{ASKS}{}{ASKS:#}", counted(report.notes.len(), "note")), &report.notes);
 }
 
-fn problems(heading: &str, problems: &[&Problem]) {
+fn problems(heading: &str, problems: &[&OpenApiProblem]) {
     if problems.is_empty() {
         return;
     }

@@ -1,5 +1,5 @@
 use super::open::Opened;
-use haft::openapi::{EncodeError, Operation, Problem, Severity};
+use haft::openapi::{EncodeError, OpenApiProblem, Operation, Severity};
 use haft::{Tool, estimate_tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,8 +12,8 @@ pub(super) struct Report<'d> {
     pub(super) tools: Vec<ToolReport>,
     /// How many operations could be called and are not chosen.
     pub(super) unchosen: usize,
-    pub(super) skipped: Vec<&'d Problem>,
-    pub(super) notes: Vec<&'d Problem>,
+    pub(super) skipped: Vec<&'d OpenApiProblem>,
+    pub(super) notes: Vec<&'d OpenApiProblem>,
 }
 
 /// Says what becomes of an operation.
@@ -23,7 +23,7 @@ pub(super) struct ToolReport {
     pub(super) tokens: u64,
     /// Whether its schema left something open for want of room.
     pub(super) is_shortened: bool,
-    pub(super) notes: Vec<Problem>,
+    pub(super) notes: Vec<OpenApiProblem>,
     /// Why it cannot be called, although it is a tool.
     pub(super) no_server: Option<String>,
 }
@@ -153,7 +153,7 @@ struct DocumentProblem {
 }
 
 impl DocumentProblem {
-    fn of(problem: &Problem) -> Self {
+    fn of(problem: &OpenApiProblem) -> Self {
         Self {
             operation: problem.operation().map(str::to_owned),
             pointer: problem.pointer().to_owned(),

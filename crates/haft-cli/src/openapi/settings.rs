@@ -7,7 +7,7 @@ use haft::http::{AddressPolicy, HttpClient};
 use haft::openapi::{
     Credential, Document, FormStyle, LoadOptions, OpenApiTools, References, Selection, ServerOrigin,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ const MOST_CA_BYTES: u64 = 1 << 20;
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration")]
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(transform = with_earlier_names)]
 pub(super) struct Settings {
     /// A path, or an address of HTTP.
     pub(super) document: String,
@@ -40,7 +41,8 @@ pub(super) struct Settings {
     /// Other places that requests with credentials may go to, as in `https://api.example.com`.
     allow_origins: Vec<String>,
     /// A file of certificates (PEM) of authorities that are trusted besides the system's.
-    ca: Option<PathBuf>,
+    #[serde(alias = "ca")]
+    authorities: Option<PathBuf>,
     /// Which operations become tools.
     pub(super) select: Select,
     /// Tells models the schemas of results, too.
@@ -106,13 +108,22 @@ impl Default for Settings {
             headers: BTreeMap::new(),
             credentials: BTreeMap::new(),
             allow_origins: Vec::new(),
-            ca: None,
+            authorities: None,
             select: Select::default(),
             output_schemas: false,
             orders_itself: false,
             defer_above: None,
         }
     }
+}
+
+/// Adds the name that a key had before, by which it is read, too.
+fn with_earlier_names(schema: &mut Schema) {
+    let Some(properties) = schema.get_mut("properties") else { return };
+    let mut earlier = properties["authorities"].clone();
+    earlier["description"] = "The same as `authorities`.".into();
+    earlier["deprecated"] = true.into();
+    properties["ca"] = earlier;
 }
 
 impl Settings {
@@ -135,8 +146,8 @@ impl Settings {
         let named = named.chain(self.is_remote().then_some(self.document.as_str()));
         let hosts = named.filter_map(|url| Url::parse(url).ok()?.host_str()?.parse().ok());
         let mut builder = HttpClient::builder(hosts.fold(AddressPolicy::public(), AddressPolicy::host));
-        if let Some(ca) = &self.ca {
-            let path = found(ca);
+        if let Some(authorities) = &self.authorities {
+            let path = found(authorities);
             let pem = bytes_of(&path, MOST_CA_BYTES)
                 .with_context(|| format!("cannot read the certificates in `{}`", path.display()))?;
             builder = builder.authorities(pem);

@@ -16,15 +16,15 @@ use std::path::Path;
 pub(super) fn check(options: &CheckOptions) -> Result<Exit> {
     let OpenedWorkdir { workdir, configuration, .. } =
         OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
-    let catalogue = configuration.catalogue()?;
-    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let catalog = configuration.catalog()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalog)?;
     let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
     let mut exit = Exit::Done;
     let mut checked = Vec::new();
     let json = options.json;
     for file in &options.files {
         let options = PolicyOptions { policy: Some(file.clone()), ..PolicyOptions::default() };
-        match setup.load(&options, Files::Named, &tools, &catalogue) {
+        match setup.load(&options, Files::Named, &tools, &catalog) {
             Ok(policy) if json => checked.push(CheckedFile::good(file, &policy.loaded)),
             Ok(policy) => print(file, &policy.loaded),
             Err(error) => match error.downcast::<PolicyFileError>() {

@@ -15,12 +15,12 @@ use haft::{Decision, Explanation};
 pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
     let OpenedWorkdir { workdir, configuration, .. } =
         OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
-    let catalogue = configuration.catalogue()?;
-    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let catalog = configuration.catalog()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalog)?;
     let is_named = options.policy.policy.is_some() || options.policy.profile.is_some();
     let files = if is_named { Files::Named } else { Files::InForce };
     let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
-    let policy = setup.load(&options.policy, files, &tools, &catalogue)?;
+    let policy = setup.load(&options.policy, files, &tools, &catalog)?;
     let judge = Decider::new(&configuration, &tools, &policy, &options.agent)?;
     let Some(call) = &options.call else {
         if !options.stdin {

@@ -7,7 +7,7 @@ use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::policy::{Problem, TestOutcome, TestReport};
+use haft::policy::{PolicyProblem, TestOutcome, TestReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,20 +15,20 @@ use serde::Serialize;
 pub(super) fn test(options: &TestOptions) -> Result<Exit> {
     let OpenedWorkdir { workdir, configuration, .. } =
         OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?;
-    let catalogue = configuration.catalogue()?;
-    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let catalog = configuration.catalog()?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalog)?;
     let setup = PolicySetup::new(&configuration, &workdir, options.workdir.as_deref());
     let mut counts = Counts { json: options.json, ..Counts::default() };
     if options.files.is_empty() {
         let is_named = options.policy.policy.is_some() || options.policy.profile.is_some();
         let files = if is_named { Files::Named } else { Files::InForce };
-        for report in setup.test(&options.policy, files, &tools, &catalogue)? {
+        for report in setup.test(&options.policy, files, &tools, &catalog)? {
             counts.print(&report);
         }
     }
     for file in &options.files {
         let options = PolicyOptions { policy: Some(file.clone()), ..PolicyOptions::default() };
-        for report in setup.test(&options, Files::Named, &tools, &catalogue)? {
+        for report in setup.test(&options, Files::Named, &tools, &catalog)? {
             counts.print(&report);
         }
     }
@@ -39,7 +39,7 @@ pub(super) fn test(options: &TestOptions) -> Result<Exit> {
 struct Counts {
     passed: usize,
     not_run: usize,
-    failed: Vec<Problem>,
+    failed: Vec<PolicyProblem>,
     json: bool,
     tests: Vec<TestedRule>,
 }

@@ -25,10 +25,10 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     // What it says of commands counts for its own tests as it will.
     let text = file.text().unwrap_or_default();
     let configuration = Configuration::read(&workdir)?;
-    let catalogue = configuration.catalogue_with(&text)?;
-    let tools = own_tools::registry_of_runs(&workdir, &catalogue)?;
+    let catalog = configuration.catalog_with(&text)?;
+    let tools = own_tools::registry_of_runs(&workdir, &catalog)?;
     // What is wrong with it is told now and not when it is needed.
-    PolicySetup::new(&configuration, &workdir, given).as_trusted(&file, &tools, &catalogue)?;
+    PolicySetup::new(&configuration, &workdir, given).as_trusted(&file, &tools, &catalog)?;
     let name = visible(&file.name.display().to_string());
     if file.trust == Trust::Trusted {
         anstream::println!("{NAME}{name}{NAME:#} is trusted already");

@@ -3,7 +3,7 @@ use super::naming::NamesFor;
 use super::{Files, PolicyInForce, PolicyOptions, PolicySetup};
 use anyhow::Result;
 use haft::policy::SandboxMode;
-use haft::shell::Catalogue;
+use haft::shell::CommandCatalog;
 use haft::{Mode, ToolRegistry};
 
 /// Is the policy in force as far as it can be told before there are tools, which depend on it.
@@ -34,10 +34,10 @@ impl<'a> PolicyAhead<'a> {
     }
 
     /// Loads the policy for these tools, as [`PolicySetup::in_force`] says.
-    pub(crate) fn in_force(self, tools: &ToolRegistry, catalogue: &Catalogue) -> Result<PolicyInForce> {
-        self.read.and_then(|read| read.load(tools, catalogue)).or_else(|error| {
+    pub(crate) fn in_force(self, tools: &ToolRegistry, catalog: &CommandCatalog) -> Result<PolicyInForce> {
+        self.read.and_then(|read| read.load(tools, catalog)).or_else(|error| {
             // What is wrong is told to people.
-            self.setup.load(self.options, Files::InForce, tools, catalogue).and(Err(error))
+            self.setup.load(self.options, Files::InForce, tools, catalog).and(Err(error))
         })
     }
 }

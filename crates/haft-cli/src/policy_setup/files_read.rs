@@ -6,7 +6,7 @@ use crate::offered::named_tool;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::Result;
 use haft::policy::{PolicyLoader, PolicySwitches, Trust};
-use haft::shell::Catalogue;
+use haft::shell::CommandCatalog;
 use haft::{ModeSwitch, RuleLanguage, ToolRegistry};
 use std::path::{Path, PathBuf};
 
@@ -51,10 +51,10 @@ impl<'a> FilesRead<'a> {
     }
 
     /// Runs the tests of the files, and puts the layers together.
-    pub(super) fn load(&self, tools: &ToolRegistry, catalogue: &Catalogue) -> Result<PolicyInForce> {
+    pub(super) fn load(&self, tools: &ToolRegistry, catalog: &CommandCatalog) -> Result<PolicyInForce> {
         let setup = self.layers.setup;
         let named = |name: &str| named_tool(setup.configuration, name);
-        let language = setup.language(&self.snapshot, catalogue)?;
+        let language = setup.language(&self.snapshot, catalog)?;
         let loaded = self.loader(language).tools(tools).other_tools(&named).load()?;
         let mode = ModeSwitch::new(loaded.mode);
         let is_untrusted = match (self.layers.files, &setup.configuration.workspace) {

@@ -1,5 +1,5 @@
 use super::{Prompt, Said};
-use haft::{Approval, AskedQuestion, CallScope, GrantTerm, PendingCall, Question, Response};
+use haft::{Approval, AskedQuestion, CallScope, GrantTerm, PendingCall, Question, QuestionOutcome};
 use serde_json::{Value, json};
 
 /// A call that waits to write a file, with the rule that could be remembered.
@@ -76,7 +76,7 @@ fn shows_where_to_sign_in() {
     assert!(!shown.contains("always here"), "{shown}");
 }
 
-fn answered(question: &Question, typed: &str) -> Response {
+fn answered(question: &Question, typed: &str) -> QuestionOutcome {
     let scope = CallScope::new("run-1".parse().unwrap());
     let asked = AskedQuestion::new(question.clone(), &scope, "c1".parse().unwrap(), "ask");
     let (mut input, mut out) = (typed.as_bytes(), Vec::new());
@@ -85,14 +85,14 @@ fn answered(question: &Question, typed: &str) -> Response {
 
 #[test]
 fn reads_answers_to_each_kind_of_question() {
-    let is = |answer: Value| Response::Answered { answer };
+    let is = |answer: Value| QuestionOutcome::Answered { answer };
     let database = || Question::choice("Which?", ["staging", "production"]);
     assert_eq!(answered(&Question::text("Who?"), "me\n"), is(json!("me")));
     assert_eq!(answered(&Question::confirm("Sure?"), "maybe\ny\n"), is(json!(true)));
     assert_eq!(answered(&database(), "2\n"), is(json!("production")));
     assert_eq!(answered(&database(), "9\nstaging\n"), is(json!("staging")));
-    assert_eq!(answered(&Question::text("Who?"), "\n"), Response::Declined);
-    assert_eq!(answered(&Question::text("Who?"), ""), Response::Nobody);
+    assert_eq!(answered(&Question::text("Who?"), "\n"), QuestionOutcome::Declined);
+    assert_eq!(answered(&Question::text("Who?"), ""), QuestionOutcome::Nobody);
     let schema = serde_json::from_value(json!({
         "type": "object", "properties": { "port": { "type": "integer" } }, "required": ["port"],
     }))

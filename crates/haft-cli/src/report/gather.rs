@@ -321,7 +321,7 @@ fn within(tree: Vec<Child>, root: &RunId) -> Vec<Child> {
 
 fn budgets(budget: &Budget, spent: &Spent) -> Vec<BudgetReport> {
     let of = |kind| Some(BudgetReport { kind, spent: spent.of(kind), limit: budget.limit(kind)? });
-    BudgetKind::ALL.into_iter().filter_map(of).collect()
+    BudgetKind::ALL.iter().copied().filter_map(of).collect()
 }
 
 fn ended(end: &RunEnd) -> (&'static str, Option<String>) {

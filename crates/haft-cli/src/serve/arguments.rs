@@ -4,7 +4,7 @@ use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use clap::{Args, ValueEnum};
 use haft::Selector;
-use haft::mcp::{AllowedHost, AllowedOrigin, Mode};
+use haft::mcp::{AllowedHost, AllowedOrigin, ServeMode};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ pub(crate) struct ServeOptions {
     pub(crate) no_openapi: bool,
     /// The tools that are served: `full`, `search` (three tools that find, describe and call the others), or a selector
     #[arg(long, value_name = "full|search|TOOLS", default_value = "full")]
-    pub(crate) tools: Mode,
+    pub(crate) tools: ServeMode,
     /// Print what to write into a client's configuration, and serve nothing
     #[arg(long, value_name = "CLIENT")]
     pub(crate) print_config: Option<Client>,

@@ -10,7 +10,8 @@ use crate::scripts::Outputs;
 use anyhow::Result;
 use haft::policy::SandboxMode;
 use haft::{
-    CallScope, Catalog, CatalogBuilder, Event, EventKind, Events, FixedSource, Observer, Redactor, Workdir,
+    CallScope, Catalog, CatalogBuilder, ChangeSignal, Event, EventKind, Events, FixedSource, Observer,
+    Redactor, Workdir,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -48,13 +49,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Begins to gather the tools of a directory; changes of these are counted, and secrets that are configured for it are
+    /// Begins to gather the tools of a directory; changes of these are told, and secrets that are configured for it are
     /// registered.
     pub(super) fn open(
         path: &Path,
         opened: OpenedWorkdir,
         settings: &Settings,
-        (changes, redactor): (&Arc<watch::Sender<u64>>, &Redactor),
+        (changes, redactor): (&ChangeSignal, &Redactor),
     ) -> Result<Arc<Self>> {
         let left_out = settings.left_out;
         known_secrets::register(&opened.configuration, &opened.settings, redactor);
@@ -64,13 +65,13 @@ impl Place {
         let own = outputs.readable(&ground.own)?;
         let (workdir, sandbox) = (ground.workdir, ground.sandbox);
         let OpenedWorkdir { roots, configuration, settings, .. } = opened;
-        let counted = Arc::clone(changes);
-        let count = move |event: &Event| {
+        let told = changes.clone();
+        let tell = move |event: &Event| {
             if matches!(event.kind, EventKind::ToolsChanged { .. }) {
-                counted.send_modify(|count| *count += 1);
+                told.raise();
             }
         };
-        let events = Events::new([Arc::new(count) as Arc<dyn Observer>]);
+        let events = Events::new([Arc::new(tell) as Arc<dyn Observer>]);
         let scope = CallScope::new("catalog".parse()?);
         // What is first keeps its names.
         let builder = Catalog::builder().source(FixedSource::new(OWN, own)).events(events, scope);

@@ -6,11 +6,10 @@ use crate::opened_workdir::{self, OpenedWorkdir};
 use crate::task::Task;
 use crate::user_directories::UserDirectories;
 use anyhow::{Result, bail};
-use haft::{Limits, Redactor, ToolRegistry, Workdir};
+use haft::{ChangeSignal, Limits, Redactor, ToolRegistry, Workdir};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// How many directories are worked in at once.
@@ -19,8 +18,8 @@ const MOST_PLACES: usize = 16;
 /// Holds the directories that are worked in, each of which is opened when somebody first works there.
 pub(super) struct Places {
     user: UserDirectories,
-    /// Counts the changes of tools in all of them.
-    pub(super) changes: Arc<watch::Sender<u64>>,
+    /// Tells of changes of tools in any of them.
+    pub(super) changes: ChangeSignal,
     /// Knows the secrets of all of them, which nothing may show.
     pub(super) redactor: Redactor,
     open: Mutex<BTreeMap<PathBuf, Arc<Place>>>,
@@ -32,7 +31,7 @@ impl Places {
     pub(super) fn new(user: UserDirectories) -> Self {
         Self {
             user,
-            changes: Arc::new(watch::Sender::new(0)),
+            changes: ChangeSignal::default(),
             redactor: Redactor::new(),
             open: Mutex::default(),
             start: Mutex::default(),

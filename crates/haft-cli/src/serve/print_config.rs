@@ -112,7 +112,7 @@ fn arguments(client: Client, options: &ServeOptions) -> Result<Vec<String>> {
     for root in OtherRoot::absolute(options.roots.clone())? {
         add("--root", root.written()?);
     }
-    if options.tools != haft::mcp::Mode::Full {
+    if options.tools != haft::mcp::ServeMode::Full {
         add("--tools", options.tools.to_string());
     }
     if let Some(key) = &options.state_key {

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use haft::Redactor;
 use haft::mcp::{
     Authenticator, AuthorizationServer, HttpConfig, HttpLimits, HttpListener, Introspection, JsonlAccessLog,
-    JwtBearer, McpServe, Mode, Principal, Rate, StaticTokens,
+    JwtBearer, Principal, Rate, ServeMode, StaticTokens, ToolServer,
 };
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -70,7 +70,7 @@ impl Way {
 pub(super) struct Serving {
     pub(super) toolbox: ServedBenches,
     pub(super) way: Way,
-    pub(super) tools: Mode,
+    pub(super) tools: ServeMode,
     pub(super) state_key: Option<[u8; 32]>,
     /// How many requests a minute are answered to whom.
     pub(super) rates: BTreeMap<Principal, NonZeroU32>,
@@ -84,7 +84,7 @@ pub(super) async fn run(serving: Serving, ending: &Ending) -> Result<()> {
     let stop = ending.token();
     let Serving { toolbox, way, tools, state_key, rates, options } = serving;
     let redactor = toolbox.places().redactor.clone();
-    let mut server = McpServe::builder(toolbox).mode(tools);
+    let mut server = ToolServer::builder(toolbox).mode(tools);
     if let Some(key) = state_key {
         server = server.state_key(key);
     }
@@ -103,7 +103,7 @@ pub(super) async fn run(serving: Serving, ending: &Ending) -> Result<()> {
 }
 
 /// Ends what no request waits for as soon as the process is to end: it need not wait for what is being answered.
-async fn stop_calls(server: &McpServe, stop: &CancellationToken) -> Infallible {
+async fn stop_calls(server: &ToolServer, stop: &CancellationToken) -> Infallible {
     stop.cancelled().await;
     server.stop().await;
     std::future::pending().await
@@ -111,7 +111,7 @@ async fn stop_calls(server: &McpServe, stop: &CancellationToken) -> Infallible {
 
 /// Serves clients in this way, until they are gone or the token is cancelled.
 async fn serve(
-    server: &McpServe,
+    server: &ToolServer,
     way: Way,
     rates: &BTreeMap<Principal, NonZeroU32>,
     (options, redactor): (&ServeOptions, &Redactor),
@@ -155,9 +155,8 @@ fn config(
     rates: &BTreeMap<Principal, NonZeroU32>,
     (options, redactor): (&ServeOptions, &Redactor),
 ) -> Result<HttpConfig> {
-    let mut limits = HttpLimits::default();
     // The whole process ends within a second of being told to.
-    limits.ending = ENDING;
+    let limits = HttpLimits { ending: ENDING, ..HttpLimits::default() };
     let mut config = HttpConfig::new(address).limits(limits);
     for host in &options.allow_host {
         config = config.host(host.clone());

@@ -10,8 +10,8 @@ use expect_test::expect;
 use haft::mcp::{Bench, Caller, Principal, Toolbox as _};
 use haft::store::RecordFilter;
 use haft::{
-    Approval, Approver, AskedQuestion, Batch, CallOutcome, LocalExecutor, PendingCall, Response, ToolCall,
-    ToolExecutor as _, Workdir,
+    Approval, Approver, AskedQuestion, Batch, CallOutcome, LocalExecutor, PendingCall, QuestionOutcome,
+    ToolCall, ToolExecutor as _, Workdir,
 };
 use haft_testkit::Tree;
 use serde_json::{Value, json};
@@ -55,9 +55,10 @@ async fn call(bench: &Bench, name: &str, input: Value) -> String {
 async fn without_any_configuration_files_are_read_and_nothing_is_written() {
     let tree = tree();
     let (benches, state) = served(&tree, "");
+    let mut changes = benches.changes().unwrap();
     benches.check().await.unwrap();
     let bench = benches.bench(&caller("local"), None).await.unwrap();
-    assert!(*benches.changes().borrow() > 0);
+    assert!(changes.changed().await);
     let tools = (bench.tools)();
     expect!["apply_patch bash edit_file find_files glob grep list_files outline read_file read_output run_program web_fetch write_file"]
         .assert_eq(&tools.names().collect::<Vec<_>>().join(" "));
@@ -138,8 +139,8 @@ impl Approver for Later {
         Approval::Later
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
-        Response::Nobody
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
+        QuestionOutcome::Nobody
     }
 }
 

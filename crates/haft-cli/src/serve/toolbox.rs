@@ -21,7 +21,8 @@ use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::shell::ScriptsApart;
 use haft::{
-    CallScope, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, RunId, ToolExecutor, ToolRegistry,
+    CallScope, Changes, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, RunId, ToolExecutor,
+    ToolRegistry,
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -31,7 +32,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// How long a call that is cancelled may take to end: the whole process has a second.
 const GRACE: Duration = Duration::from_millis(300);
@@ -190,7 +190,7 @@ impl Inner {
         let options = client.policy.as_ref().unwrap_or(&self.settings.policy);
         let tools = place.catalog.snapshot();
         let setup = PolicySetup::new(configuration, &place.workdir, Some(directory));
-        let mut policy = setup.in_force(options, &tools, &configuration.catalogue()?)?;
+        let mut policy = setup.in_force(options, &tools, &configuration.catalog()?)?;
         policy.check_sandbox(place.sandbox)?;
         self.print_once(policy.notes());
         policy.loaded.limits.grace = policy.loaded.limits.grace.min(GRACE);
@@ -236,7 +236,7 @@ impl Inner {
         };
         let served = Arc::clone(place);
         let bench = Bench::new(move || served.catalog.snapshot(), executor, scope, waiting);
-        let bench = bench.with_outputs(Arc::clone(&place.outputs.store)).with_instructions(instructions);
+        let bench = bench.outputs(Arc::clone(&place.outputs.store)).instructions(instructions);
         Ok(match self.settings.attended {
             Some(stays_open) => bench.attended(stays_open),
             None => bench,
@@ -346,8 +346,8 @@ impl Toolbox for ServedBenches {
         self.0.settings.directory.may_be_chosen()
     }
 
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.0.places.changes.subscribe()
+    fn changes(&self) -> Option<Changes> {
+        Some(self.0.places.changes.changes())
     }
 }
 
@@ -388,9 +388,11 @@ mod tests {
 
     #[test]
     fn a_strict_mode_of_the_files_goes_with_calls_and_a_wide_one_is_left_to_workers() {
-        let sent = Mode::ALL.map(|in_force| sent_mode(None, in_force));
+        let sent: Vec<Option<Mode>> = Mode::ALL.iter().map(|mode| sent_mode(None, *mode)).collect();
         assert_eq!(sent, [Some(Mode::Plan), Some(Mode::DenyUnknown), None, None, None]);
         // What is given is in force.
-        assert_eq!(Mode::ALL.map(|mode| sent_mode(Some(mode), mode)), Mode::ALL.map(Some));
+        for &mode in Mode::ALL {
+            assert_eq!(sent_mode(Some(mode), mode), Some(mode));
+        }
     }
 }

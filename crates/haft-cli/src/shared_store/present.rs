@@ -26,7 +26,7 @@ fn options(database: &Database) -> PostgresOptions {
         options = options.password(password);
     }
     if let Some(authorities) = &database.authorities {
-        options = options.trusting(authorities.as_slice());
+        options = options.authorities(authorities.as_slice());
     }
     options
 }

@@ -121,8 +121,10 @@ impl Sent {
         request.headers_mut().extend(self.headers.clone());
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
         let retries = Retries::default().within(self.timeout);
-        let exchange =
-            Exchange::default().first_byte(self.timeout).whole(self.timeout).most_bytes(MOST_ANSWER);
+        let exchange = Exchange::default()
+            .first_byte_timeout(self.timeout)
+            .timeout(self.timeout)
+            .most_bytes(MOST_ANSWER);
         let answer = client.send(request, exchange.retries(retries)).await?;
         let status = answer.status();
         if !status.is_success() {

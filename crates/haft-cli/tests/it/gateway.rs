@@ -4,11 +4,12 @@ use crate::mcp::User;
 use crate::served::{Served, post, tool_call};
 use async_trait::async_trait;
 use haft::mcp::{
-    Era, HttpServer, McpServers, Sampled, Sampler, SamplingRequest, ServerConfig, ServerState, Transport,
+    Era, McpServers, RemoteServer, Sampled, Sampler, SamplingRequest, ServerConfig, ServerState, Transport,
 };
 use haft::{
     Approval, Approver, AskedQuestion, Batch, CallContext, CallOutcome, CallScope, Catalog, Event, EventKind,
-    LocalExecutor, Origin, PendingCall, Policy, Response, Rule, ToolCall, ToolError, ToolExecutor as _,
+    LocalExecutor, Origin, PendingCall, Policy, QuestionOutcome, Rule, ToolCall, ToolError,
+    ToolExecutor as _,
 };
 use serde_json::{Value, json};
 use std::io::Read as _;
@@ -113,9 +114,9 @@ impl Approver for Person {
         Approval::Approve
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         self.asked.lock().unwrap().push(asked.question.text.clone());
-        Response::Answered { answer: json!({ "name": self.name }) }
+        QuestionOutcome::Answered { answer: json!({ "name": self.name }) }
     }
 }
 
@@ -132,7 +133,7 @@ impl Sampler for Model {
 
 impl Client {
     async fn connect(gateway: &Gateway, era: Era, name: &'static str, samples: bool) -> Self {
-        let mut http = HttpServer::new(format!("http://{}/mcp", gateway.served.address()));
+        let mut http = RemoteServer::new(format!("http://{}/mcp", gateway.served.address()));
         http.headers.insert("authorization".to_owned(), format!("Bearer {}", token(name)));
         let mut config = ServerConfig::new("gate".parse().unwrap(), Transport::Http(http));
         config.era = Some(era);

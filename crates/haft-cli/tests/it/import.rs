@@ -145,7 +145,7 @@ fn servers_are_carried_over_without_their_secrets() {
         + args = ["mcp-server-time", "--api-key", "${TIME_ARG_3}", "--token=${TIME_ARG_4}", "--zone", "UTC"]
         + command = "uvx"
         + env = { KEPT = "${KEPT}", TOKEN = "${TOKEN}" }
-        + limits = { call = "5000ms" }
+        + limits = { timeout = "5000ms" }
 
         Not carried over:
           .mcp.json: mcpServers.a b
@@ -187,7 +187,7 @@ fn servers_are_carried_over_without_their_secrets() {
         + args = ["mcp-server-time", "--api-key", "${TIME_ARG_3}", "--token=${TIME_ARG_4}", "--zone", "UTC"]
         + command = "uvx"
         + env = { KEPT = "${KEPT}", TOKEN = "${TOKEN}" }
-        + limits = { call = "5000ms" }
+        + limits = { timeout = "5000ms" }
 
         Not carried over:
           .mcp.json: mcpServers.a b
@@ -366,7 +366,7 @@ trust_level = "trusted"
         + 
         + [mcp.servers.docs]
         + headers = { Authorization = "Bearer ${DOCS_TOKEN}" }
-        + limits = { start = "10s" }
+        + limits = { start_timeout = "10s" }
         + url = "https://mcp.example.com/mcp"
         + 
         + [mcp.servers.mine]
@@ -421,7 +421,7 @@ trust_level = "trusted"
 
         [mcp.servers.docs]
         headers = { Authorization = "Bearer ${DOCS_TOKEN}" }
-        limits = { start = "10s" }
+        limits = { start_timeout = "10s" }
         url = "https://mcp.example.com/mcp"
 
         [mcp.servers.mine]

@@ -54,8 +54,8 @@ impl Kept {
             RunState::restore(head, std::mem::take(&mut kept.log))?
         } else {
             let state = self.agent.agent().new_state();
-            let most = state.account().budget.within(self.request.most());
-            state.with_budget(most)
+            let most = state.account().budget.stricter(self.request.most());
+            state.budget(most)
         };
         kept.live = Some(live.clone());
         Ok(live)

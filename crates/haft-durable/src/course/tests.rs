@@ -28,9 +28,9 @@ fn reply(text: &str) -> ToolReply {
     ToolReply::new("c".parse().unwrap(), "write", ReplyStatus::Ok, ToolOutput::text(text))
 }
 
-fn decision(round: u32, shown: &str) -> Decision {
+fn decision(round: u32, shown: &str) -> RoundDecision {
     let key = RoundKey::new(course().request().key().clone(), round);
-    Decision::new(key, Digest::of(&json!(shown)), Approval::Approve, "d")
+    RoundDecision::new(key, Digest::of(&json!(shown)), Approval::Approve, "d")
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use haft_durable::{
-    CallCourse, CallKey, CallRequest, Decision, DecisionRefused, Next, Performer, Pool, in_order,
+    CallCourse, CallKey, CallRequest, DecisionRefused, Next, Performer, Pool, RoundDecision, in_order,
 };
 use haft_tools_core::{
     Approval, Batch, BatchOutcome, CallOutcome, Events, HeldCall, PendingCall, ResumeRefused, Resumption,
@@ -42,7 +42,7 @@ impl MemoryEngine {
         let (_, round) = CallCourse::parse_id(&pending.id).unwrap();
         let mut courses = self.courses.lock().unwrap();
         let course = courses.get_mut(round.call()).ok_or(DecisionRefused::Over)?;
-        course.decided(&Decision::new(round, pending.digest, approval, "d"))?;
+        course.decided(&RoundDecision::new(round, pending.digest, approval, "d"))?;
         Ok(course.clone())
     }
 }

@@ -1,7 +1,7 @@
 use expect_test::{Expect, expect};
 use haft_core::{ErrorKind, ReplyStatus, ToolOutput};
 use haft_hooks::CommandHook;
-use haft_tools_core::{Answer, Before};
+use haft_tools_core::{Before, LayerAnswer};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -20,7 +20,7 @@ async fn check_after(hooks: impl IntoIterator<Item = CommandHook>, expected: Exp
     let output = ToolOutput::json(json!(42))
         .with_details(json!("host"))
         .with_child_run("run-2".parse().expect("an id"));
-    let Answer { status, output } = asking.after(&bash(), output).await;
+    let LayerAnswer { status, output } = asking.after(&bash(), output).await;
     let (text, structured, details, child) =
         (output.to_text(), output.structured, output.details, output.child_run.is_some());
     expected.assert_eq(&format!("{status}\n{text}\n[{structured:?} {details} {child}]\n"));
@@ -191,14 +191,14 @@ async fn refuses_an_answer_and_says_that_the_call_did_run() {
 #[tokio::test]
 async fn refuses_other_answers_too_and_keeps_how_they_ended() {
     let asking = Asking::new([after("echo no >&2; exit 2")]);
-    let refused = async |status| asking.after(&bash(), Answer::new(status, "as it is")).await;
+    let refused = async |status| asking.after(&bash(), LayerAnswer::new(status, "as it is")).await;
     for status in [ReplyStatus::TimedOut, ReplyStatus::Cancelled, ReplyStatus::Error(ErrorKind::NotFound)] {
         let text = "the call did run and what it did stays done, but its result was refused: no";
-        assert_eq!(refused(status).await, Answer::new(status, text));
+        assert_eq!(refused(status).await, LayerAnswer::new(status, text));
     }
     for status in [ReplyStatus::Denied, ReplyStatus::Skipped] {
         let text = "the result of the call was refused: no";
-        assert_eq!(refused(status).await, Answer::new(status, text));
+        assert_eq!(refused(status).await, LayerAnswer::new(status, text));
     }
 }
 
@@ -235,7 +235,10 @@ async fn asks_about_the_tools_it_is_for() {
 async fn asks_at_its_time_alone() {
     let call = bash();
     let (early, late) = (Asking::new([before("exit 2")]), Asking::new([after("exit 2")]));
-    assert_eq!(early.after(&call, ToolOutput::text("done")).await, Answer::from(ToolOutput::text("done")));
+    assert_eq!(
+        early.after(&call, ToolOutput::text("done")).await,
+        LayerAnswer::from(ToolOutput::text("done"))
+    );
     assert_eq!(late.before(&call).await, Before::proceed());
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use haft_core::ToolOutput;
 use haft_hooks::{CommandHook, CommandHooks, Obligation};
-use haft_tools_core::{Answer, Before, Layer as _, Selector};
+use haft_tools_core::{Before, Layer as _, LayerAnswer, Selector};
 
 use crate::harness::{Asking, VARIABLES, after, bash, before, denial, sh};
 
@@ -171,7 +171,7 @@ async fn takes_a_flood_and_keeps_little_of_it() {
 #[tokio::test]
 async fn withholds_an_answer_that_could_not_be_checked() {
     let asking = Asking::new([after("exit 1")]);
-    let Answer { status, output } = asking.after(&bash(), ToolOutput::text("a key")).await;
+    let LayerAnswer { status, output } = asking.after(&bash(), ToolOutput::text("a key")).await;
     expect![[r#"
         error: failed
         the call did run and what it did stays done, but its result is withheld, because a check of it could not be made; do not repeat the call, ask the user to look at the hooks
@@ -180,7 +180,7 @@ async fn withholds_an_answer_that_could_not_be_checked() {
 
     let asking =
         Asking::new([after("exit 1").obligation(Obligation::Advisory), after("echo '{\"context\": \"x\"}'")]);
-    let Answer { status, output } = asking.after(&bash(), ToolOutput::text("a key")).await;
+    let LayerAnswer { status, output } = asking.after(&bash(), ToolOutput::text("a key")).await;
     expect![[r#"
         ok
         a key

@@ -7,7 +7,7 @@ use std::time::Duration;
 use haft_core::{Origin, ReplyStatus, Schema, ToolCall, ToolSpec};
 use haft_hooks::{CommandHook, CommandHooks, HookReport};
 use haft_tools_core::{
-    Access, Accesses, Answer, Before, CallScope, Layer as _, LayerCall, Resource, Scheme, Selector,
+    Access, Accesses, Before, CallScope, Layer as _, LayerAnswer, LayerCall, Resource, Scheme, Selector,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ impl Asking {
         timeout(SOON, self.hooks.before(&call.shown())).await.expect("the hooks end soon")
     }
 
-    pub(crate) async fn after(&self, call: &Scene, answer: impl Into<Answer>) -> Answer {
+    pub(crate) async fn after(&self, call: &Scene, answer: impl Into<LayerAnswer>) -> LayerAnswer {
         timeout(SOON, self.hooks.after(&call.shown(), answer.into())).await.expect("the hooks end soon")
     }
 
@@ -131,7 +131,7 @@ pub(crate) fn bash() -> Scene {
 
 /// What a hook denies a call with.
 pub(crate) fn denial(text: &str) -> Before {
-    Before::skip(Answer::new(ReplyStatus::Denied, text))
+    Before::skip(LayerAnswer::new(ReplyStatus::Denied, text))
 }
 
 /// The command of a script.

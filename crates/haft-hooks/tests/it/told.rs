@@ -2,7 +2,7 @@ use std::fs;
 
 use expect_test::{Expect, expect};
 use haft_core::{Blob, Content, ErrorKind, Origin, ReplyStatus, ToolOutput};
-use haft_tools_core::{Answer, Before};
+use haft_tools_core::{Before, LayerAnswer};
 use serde_json::{Value, json};
 
 use crate::harness::{Asking, Scene, after, bash, before};
@@ -57,7 +57,7 @@ async fn tells_how_a_call_was_answered() {
         Content::image(Blob::from(vec![1, 2, 3]), "image/png"),
         Content::ResourceLink { uri: "x:y".to_owned(), name: "y".to_owned(), mime_type: None, size: None },
     ];
-    let failed = Answer::new(ReplyStatus::Error(ErrorKind::NotFound), ToolOutput::new(parts.clone()));
+    let failed = LayerAnswer::new(ReplyStatus::Error(ErrorKind::NotFound), ToolOutput::new(parts.clone()));
     asking.after(&bash(), failed).await;
     check(
         &asking,
@@ -73,7 +73,7 @@ async fn tells_how_a_call_was_answered() {
 async fn bounds_what_it_tells_of_an_output() {
     let asking = Asking::new([after("cat > told")]);
     let large = "€".repeat(500_000);
-    let answer = Answer::from(ToolOutput::text(large.clone()).with_structured(json!(large)));
+    let answer = LayerAnswer::from(ToolOutput::text(large.clone()).with_structured(json!(large)));
     assert_eq!(asking.after(&bash(), answer.clone()).await, answer);
     let mut told: Value = serde_json::from_slice(&fs::read(asking.path().join("told")).unwrap()).unwrap();
     let text = told["output"]["text"].take();

@@ -62,7 +62,7 @@ async fn attempts_end() {
     check(Method::GET, &[BUSY, BUSY, BUSY, HELLO], exchange, (Some(503), 3)).await;
     check(Method::GET, &[MUCH_LATER, HELLO], exchange, (Some(503), 1)).await;
     let long = Exchange::default()
-        .whole(Duration::from_secs(20))
+        .timeout(Duration::from_secs(20))
         .retries(Retries::default().delay(Duration::from_mins(1)).longest_delay(Duration::from_mins(1)));
     check(Method::GET, &[BUSY, HELLO], long, (Some(503), 1)).await;
     // One count for all steps of a redirect.
@@ -77,7 +77,8 @@ async fn what_nobody_answers_in_time_is_asked_again() {
     let mut fixture = Fixture::start(&[BROKEN]).await;
     // The server listens on, and answers nobody else.
     let request = http::Request::get(format!("http://{}/", fixture.address)).body(Bytes::new()).unwrap();
-    let exchange = Exchange::default().first_byte(Duration::from_millis(30)).retries(retries().most(1));
+    let exchange =
+        Exchange::default().first_byte_timeout(Duration::from_millis(30)).retries(retries().most(1));
     let error = client(AddressPolicy::public().loopback()).send(request, exchange).await.unwrap_err();
     assert!(error.can_retry(), "{error}");
     assert_eq!(fixture.heard_so_far().len(), 1);

@@ -44,7 +44,7 @@ async fn a_connection_that_is_never_made_is_given_up() {
     let url = format!("https://{}/", listener.local_addr().unwrap());
     let client =
         HttpClient::builder(AddressPolicy::public().loopback()).connect_timeout(SHORT).build().unwrap();
-    let exchange = Exchange::default().first_byte(LONG).whole(LONG);
+    let exchange = Exchange::default().first_byte_timeout(LONG).timeout(LONG);
     let error = client.send(get(&url), exchange).await.unwrap_err();
     assert!(matches!(error, Error::Connect { .. }), "{error}");
     assert_eq!(error.to_string(), "cannot connect to `127.0.0.1`");
@@ -52,21 +52,26 @@ async fn a_connection_that_is_never_made_is_given_up() {
 
 #[tokio::test]
 async fn an_answer_that_does_not_begin_is_given_up() {
-    check(&[""], Exchange::default().first_byte(SHORT), Err("`127.0.0.1` did not answer within 0.05 s"))
-        .await;
+    check(
+        &[""],
+        Exchange::default().first_byte_timeout(SHORT),
+        Err("`127.0.0.1` did not answer within 0.05 s"),
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn a_head_that_comes_letter_by_letter_is_given_up() {
     let (address, _tasks) = dribble("HTTP/1.1 200 OK\r\nx: ").await;
-    let error = ask(address, Exchange::default().first_byte(SHORT).idle(LONG).whole(LONG)).await;
+    let error =
+        ask(address, Exchange::default().first_byte_timeout(SHORT).idle_timeout(LONG).timeout(LONG)).await;
     assert_eq!(error.to_string(), "`127.0.0.1` did not answer within 0.05 s");
 }
 
 #[tokio::test]
 async fn a_body_that_does_not_go_on_is_given_up() {
     let begun = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello";
-    let exchange = Exchange::default().first_byte(LONG).idle(SHORT).whole(LONG);
+    let exchange = Exchange::default().first_byte_timeout(LONG).idle_timeout(SHORT).timeout(LONG);
     check(&[begun], exchange, Err("`127.0.0.1` sent nothing more for 0.05 s")).await;
     check(&[HELLO], exchange, Ok((200, "hello"))).await;
 }
@@ -74,13 +79,15 @@ async fn a_body_that_does_not_go_on_is_given_up() {
 #[tokio::test]
 async fn a_body_that_comes_letter_by_letter_is_given_up() {
     let (address, _tasks) = dribble("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await;
-    let error = ask(address, Exchange::default().first_byte(LONG).idle(LONG).whole(SHORT)).await;
+    let error =
+        ask(address, Exchange::default().first_byte_timeout(LONG).idle_timeout(LONG).timeout(SHORT)).await;
     assert_eq!(error.to_string(), "`127.0.0.1` took longer than the 0.05 s that are waited");
 }
 
 #[tokio::test]
 async fn the_whole_time_counts_before_the_body_too() {
     let (address, _tasks) = dribble("HTTP/1.1 200 OK\r\nx: ").await;
-    let error = ask(address, Exchange::default().first_byte(LONG).idle(LONG).whole(SHORT)).await;
+    let error =
+        ask(address, Exchange::default().first_byte_timeout(LONG).idle_timeout(LONG).timeout(SHORT)).await;
     assert!(matches!(error, Error::Late { .. }) && error.can_retry(), "{error}");
 }

@@ -11,7 +11,7 @@ mod raw;
 mod server;
 
 use haft_mcp::measured::Measured;
-use haft_mcp::{Era, Program};
+use haft_mcp::{Era, ServerProgram};
 use haft_testkit::counting::{Counting, Spent};
 use raw::Raw;
 use serde_json::{Map, Value, json};
@@ -62,9 +62,9 @@ fn row(name: &str, ours: Duration, theirs: Duration, allocations: &str) {
     println!("{name:<34} {ours:>12} {theirs:>12} {ratio:>7.3} {allocations:>12}");
 }
 
-fn program() -> Result<Program, Fault> {
+fn program() -> Result<ServerProgram, Fault> {
     let no_arguments: [&str; 0] = [];
-    let mut program = Program::new(std::env::current_exe()?, no_arguments);
+    let mut program = ServerProgram::new(std::env::current_exe()?, no_arguments);
     program.variables.insert(SERVER.to_owned(), "1".into());
     Ok(program)
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use haft_core::ToolError;
-use haft_mcp::{Bench, Caller, McpServe, Toolbox};
+use haft_mcp::{Bench, Caller, ToolServer, Toolbox};
 use haft_tools_core::{
     Accesses, CallContext, CallScope, Journal, JsonlJournal, LocalExecutor, MemoryPending, Policy, Rule,
     ToolRegistry, tool_fn,
@@ -11,18 +11,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::sync::watch;
 
-struct One(Arc<Bench>, watch::Sender<u64>);
+struct One(Arc<Bench>);
 
 #[async_trait]
 impl Toolbox for One {
     async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
         Ok(Arc::clone(&self.0))
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.1.subscribe()
     }
 }
 
@@ -33,7 +28,7 @@ struct Input {
 }
 
 /// Serves so many tools; gives where they write down what they do.
-pub(crate) fn server(tools: usize) -> Result<(McpServe, tempfile::TempDir), Box<dyn std::error::Error>> {
+pub(crate) fn server(tools: usize) -> Result<(ToolServer, tempfile::TempDir), Box<dyn std::error::Error>> {
     let directory = tempfile::tempdir()?;
     let journal = Journal::new(Arc::new(JsonlJournal::open(directory.path().join("journal.jsonl"))?));
     let mut registry = ToolRegistry::new();
@@ -50,7 +45,7 @@ pub(crate) fn server(tools: usize) -> Result<(McpServe, tempfile::TempDir), Box<
         .build();
     let scope = CallScope::new("bench".parse()?);
     let bench = Bench::new(move || registry.clone(), Arc::new(executor), scope, pending);
-    Ok((McpServe::builder(One(Arc::new(bench), watch::Sender::new(0))).build(), directory))
+    Ok((ToolServer::builder(One(Arc::new(bench))).build(), directory))
 }
 
 pub(crate) fn message(method: &str, mut params: Value) -> String {

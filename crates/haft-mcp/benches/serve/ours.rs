@@ -8,8 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) async fn over_http(tools: usize) -> Result<(), Fault> {
     let (server, _directory) = server(tools)?;
-    let mut limits = HttpLimits::default();
-    limits.rate = Rate::new(1e9, 1e9);
+    let limits = HttpLimits { rate: Rate::new(1e9, 1e9), ..HttpLimits::default() };
     let config = HttpConfig::new("127.0.0.1:0".parse()?).limits(limits);
     let listener = HttpListener::bind(config).await?;
     announce(listener.address())?;

@@ -11,10 +11,13 @@ mod tool;
 mod tools;
 
 use async_trait::async_trait;
-use haft_mcp::{Bench, Caller, HttpConfig, HttpListener, McpServe, ServeLimits, Toolbox};
-use haft_tools_core::{CallScope, Limits, LocalExecutor, MemoryPending, Policy, Rule, ToolRegistry};
+use haft_mcp::{Bench, Caller, HttpConfig, HttpListener, ToolServer, ToolServerLimits, Toolbox};
+use haft_tools_core::{
+    CallScope, ChangeSignal, Changes, Limits, LocalExecutor, MemoryPending, Policy, Rule, ToolRegistry,
+};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
@@ -23,11 +26,10 @@ use tokio_util::sync::CancellationToken;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let changing = Changing::new()?;
-    let prompts = prompts::Fixture::new(changing.prompts.clone());
+    let prompts = prompts::Fixture::new(changing.clone());
     let toolbox = Fixture::new(&changing)?;
-    let mut limits = ServeLimits::default();
-    limits.tasks_after = Duration::from_millis(20);
-    let server = McpServe::builder(toolbox)
+    let limits = ToolServerLimits { tasks_after: Duration::from_millis(20), ..ToolServerLimits::default() };
+    let server = ToolServer::builder(toolbox)
         .prompts(prompts)
         .resources(resources::Fixture::new())
         .limits(limits)
@@ -52,20 +54,22 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::process::exit(0)
 }
 
-/// Is what some of the tools change: the tools there are, and how often the prompts became others.
+/// Is what some of the tools change: the tools there are, and whether there is one more prompt.
 #[derive(Clone)]
 struct Changing {
     tools: watch::Sender<ToolRegistry>,
-    tool_changes: watch::Sender<u64>,
-    prompts: watch::Sender<u64>,
+    tool_changes: ChangeSignal,
+    has_more_prompts: Arc<AtomicBool>,
+    prompt_changes: ChangeSignal,
 }
 
 impl Changing {
     fn new() -> Result<Self, Box<dyn std::error::Error>> {
         let changing = Self {
             tools: watch::Sender::new(ToolRegistry::new()),
-            tool_changes: watch::Sender::new(0),
-            prompts: watch::Sender::new(0),
+            tool_changes: ChangeSignal::default(),
+            has_more_prompts: Arc::default(),
+            prompt_changes: ChangeSignal::default(),
         };
         changing.tools.send_replace(tools::registry(&changing)?);
         Ok(changing)
@@ -81,18 +85,19 @@ impl Changing {
                 None => tools.with(tools::dynamic(NAME)).unwrap_or_else(|_| tools.clone()),
             };
         });
-        self.tool_changes.send_modify(|count| *count += 1);
+        self.tool_changes.raise();
     }
 
     fn change_prompts(&self) {
-        self.prompts.send_modify(|count| *count += 1);
+        self.has_more_prompts.fetch_xor(true, Ordering::Relaxed);
+        self.prompt_changes.raise();
     }
 }
 
 /// Gives every caller the same bench.
 struct Fixture {
     bench: Arc<Bench>,
-    changes: watch::Receiver<u64>,
+    changes: Changes,
 }
 
 impl Fixture {
@@ -112,8 +117,8 @@ impl Fixture {
             CallScope::new("conformance".parse()?),
             pending,
         );
-        let bench = Arc::new(bench.with_instructions("Everything is allowed."));
-        Ok(Self { bench, changes: changing.tool_changes.subscribe() })
+        let bench = Arc::new(bench.instructions("Everything is allowed."));
+        Ok(Self { bench, changes: changing.tool_changes.changes() })
     }
 }
 
@@ -123,7 +128,7 @@ impl Toolbox for Fixture {
         Ok(self.bench.clone())
     }
 
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.clone()
+    fn changes(&self) -> Option<Changes> {
+        Some(self.changes.clone())
     }
 }

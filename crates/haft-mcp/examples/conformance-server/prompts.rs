@@ -1,17 +1,21 @@
+use crate::Changing;
 use crate::resources::{picture, text};
 use async_trait::async_trait;
 use haft_core::Content;
-use haft_mcp::{Ask, AskKind, Caller, CallingClient, PromptRole, Prompts, ServedPrompt};
+use haft_mcp::{
+    Ask, AskKind, Caller, CallingClient, PromptArgument, PromptMessage, PromptRole, Prompts, ServedPrompt,
+};
+use haft_tools_core::Changes;
 use serde_json::json;
 use std::collections::BTreeMap;
-use tokio::sync::watch;
+use std::sync::atomic::Ordering;
 
 /// Offers the suite's prompts.
-pub(crate) struct Fixture(watch::Sender<u64>);
+pub(crate) struct Fixture(Changing);
 
 impl Fixture {
-    pub(crate) fn new(changes: watch::Sender<u64>) -> Self {
-        Self(changes)
+    pub(crate) fn new(changing: Changing) -> Self {
+        Self(changing)
     }
 }
 
@@ -21,9 +25,8 @@ impl Prompts for Fixture {
         let prompt = |name: &str, description: &str, arguments: &[&str]| {
             let mut prompt = ServedPrompt::new(name);
             prompt.description = Some(description.to_owned());
-            let arguments =
-                arguments.iter().map(|name| ((*name).to_owned(), Some("A text.".to_owned()), true));
-            prompt.arguments = arguments.collect();
+            let argument = |name: &&str| PromptArgument::new(*name).description("A text.").required();
+            prompt.arguments = arguments.iter().map(argument).collect();
             prompt
         };
         let mut prompts = vec![
@@ -33,7 +36,7 @@ impl Prompts for Fixture {
             prompt("test_prompt_with_image", "A prompt with a picture.", &[]),
             prompt("test_input_required_result_prompt", "A prompt that asks.", &[]),
         ];
-        if *self.0.borrow() % 2 == 1 {
+        if self.0.has_more_prompts.load(Ordering::Relaxed) {
             prompts.push(prompt("test_dynamic_prompt", "A prompt that comes and goes.", &[]));
         }
         prompts
@@ -44,7 +47,7 @@ impl Prompts for Fixture {
         name: &str,
         arguments: &BTreeMap<String, String>,
         client: &CallingClient,
-    ) -> Result<Vec<(PromptRole, Content)>, String> {
+    ) -> Result<Vec<PromptMessage>, String> {
         let argument = |name: &str| arguments.get(name).map(String::as_str).unwrap_or_default();
         let contents = match name {
             "test_simple_prompt" | "test_dynamic_prompt" => {
@@ -79,7 +82,7 @@ impl Prompts for Fixture {
             }
             _ => return Err(format!("there is no prompt `{name}`")),
         };
-        Ok(contents.into_iter().map(|content| (PromptRole::User, content)).collect())
+        Ok(contents.into_iter().map(|content| PromptMessage::new(PromptRole::User, content)).collect())
     }
 
     fn complete(&self, name: &str, argument: &str, value: &str, _caller: &Caller) -> Vec<String> {
@@ -90,7 +93,7 @@ impl Prompts for Fixture {
         known.filter(|known| known.starts_with(value)).map(str::to_owned).collect()
     }
 
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.0.subscribe()
+    fn changes(&self) -> Option<Changes> {
+        Some(self.0.prompt_changes.changes())
     }
 }

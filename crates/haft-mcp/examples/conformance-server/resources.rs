@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use haft_core::{Blob, Content};
-use haft_mcp::{Caller, CallingClient, Resources};
+use haft_mcp::{Caller, CallingClient, ListedTemplate, Resources};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -50,8 +50,8 @@ impl Resources for Fixture {
         ]
     }
 
-    fn templates(&self, _caller: &Caller) -> Vec<(String, String)> {
-        vec![("test://template/{id}/data".to_owned(), "Template".to_owned())]
+    fn templates(&self, _caller: &Caller) -> Vec<ListedTemplate> {
+        vec![ListedTemplate::new("test://template/{id}/data", "Template")]
     }
 
     async fn read(&self, uri: &str, _client: &CallingClient) -> Result<Option<Vec<Content>>, String> {

@@ -93,7 +93,7 @@ impl Call {
         let params = || {
             let mut params = json!({ "name": self.tool.foreign, "arguments": self.input });
             if as_task {
-                let ttl = self.server.config().limits.call.as_millis();
+                let ttl = self.server.config().limits.timeout.as_millis();
                 params["task"] = json!({ "ttl": u64::try_from(ttl).unwrap_or(u64::MAX) });
             }
             params

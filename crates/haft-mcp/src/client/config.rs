@@ -23,9 +23,9 @@ use url::Url;
 /// Says how a server is reached and what it may take.
 ///
 /// ```
-/// use haft_mcp::{HttpServer, LogLevel, ServerConfig, Start, Transport};
+/// use haft_mcp::{LogLevel, RemoteServer, ServerConfig, Start, Transport};
 ///
-/// let mut search = ServerConfig::new("search".parse()?, Transport::Http(HttpServer::new("https://mcp.example.org")));
+/// let mut search = ServerConfig::new("search".parse()?, Transport::Http(RemoteServer::new("https://mcp.example.org")));
 /// assert_eq!((search.start, search.era, search.log_level), (Start::Lazy, None, Some(LogLevel::Info)));
 /// // To search twice is to search once, so a call that the server did not survive is made again.
 /// search.repeatable.insert("query".to_owned());
@@ -87,9 +87,9 @@ pub struct ServerConfig {
 #[non_exhaustive]
 pub enum Transport {
     /// A program that is started here, spoken to over its standard input and output.
-    Stdio(Program),
+    Stdio(ServerProgram),
     /// A service, spoken to by streamable HTTP.
-    Http(HttpServer),
+    Http(RemoteServer),
     /// A program that listens at this socket of this machine; one JSON text a line, as with [`Transport::Stdio`].
     Unix(PathBuf),
 }
@@ -99,9 +99,9 @@ pub enum Transport {
 /// Its arguments and variables may be secrets, and do not show in its `Debug` form.
 ///
 /// ```
-/// use haft_mcp::Program;
+/// use haft_mcp::ServerProgram;
 ///
-/// let mut program = Program::new("mcp-issues", ["--token", "k-123"]);
+/// let mut program = ServerProgram::new("mcp-issues", ["--token", "k-123"]);
 /// program.variables.insert("REGION".to_owned(), "eu".into());
 /// program.directory = Some("/srv/issues".into());
 /// let shown = format!("{program:?}");
@@ -109,7 +109,7 @@ pub enum Transport {
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub struct Program {
+pub struct ServerProgram {
     /// The program: a path, or a name that is looked for in `PATH`.
     pub command: OsString,
     /// What it is called with.
@@ -125,18 +125,18 @@ pub struct Program {
 /// The headers, and what follows the path in its address, may be secrets, and do not show in its `Debug` form.
 ///
 /// ```
-/// use haft_mcp::HttpServer;
+/// use haft_mcp::RemoteServer;
 ///
-/// let mut service = HttpServer::new("https://mcp.example.org/v1?key=k-123");
+/// let mut service = RemoteServer::new("https://mcp.example.org/v1?key=k-123");
 /// service.headers.insert("Authorization".to_owned(), "Bearer t-456".to_owned());
 /// assert_eq!(
 ///     format!("{service:?}"),
-///     r#"HttpServer { url: "https://mcp.example.org/v1…", headers: ["Authorization"], .. }"#
+///     r#"RemoteServer { url: "https://mcp.example.org/v1…", headers: ["Authorization"], .. }"#
 /// );
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub struct HttpServer {
+pub struct RemoteServer {
     /// Its address: `https`, or `http` on this machine.
     pub url: String,
     /// Headers that each request is given; their values are secrets.
@@ -145,7 +145,7 @@ pub struct HttpServer {
     pub login: LoginConfig,
     /// A file of certificates, in PEM, of authorities that are trusted besides the system's, for the server and where one logs
     /// in to it; `None` by default.
-    pub ca: Option<PathBuf>,
+    pub authorities: Option<PathBuf>,
 }
 
 /// Says when a server is started.
@@ -153,10 +153,10 @@ pub struct HttpServer {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use haft_mcp::{McpServers, Program, ServerConfig, ServerState, Start, Transport};
+/// use haft_mcp::{McpServers, ServerConfig, ServerProgram, ServerState, Start, Transport};
 ///
 /// let absent = |name: &str| Ok::<_, haft_mcp::ServerNameError>(
-///     ServerConfig::new(name.parse()?, Transport::Stdio(Program::new("not-installed-here", [""; 0])))
+///     ServerConfig::new(name.parse()?, Transport::Stdio(ServerProgram::new("not-installed-here", [""; 0])))
 /// );
 /// let mut eager = absent("eager")?;
 /// eager.start = Start::Eager;
@@ -170,6 +170,7 @@ pub struct HttpServer {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Start {
     /// When its tools are first asked for.
     #[default]
@@ -181,9 +182,9 @@ pub enum Start {
 /// Names an era of the protocol.
 ///
 /// ```
-/// use haft_mcp::{Era, Program, ServerConfig, Transport};
+/// use haft_mcp::{Era, ServerConfig, ServerProgram, Transport};
 ///
-/// let program = Program::new("uvx", ["mcp-server-time"]);
+/// let program = ServerProgram::new("uvx", ["mcp-server-time"]);
 /// let mut time = ServerConfig::new("time".parse()?, Transport::Stdio(program));
 /// assert_eq!(time.era, None);
 /// // It is known, and need not be found out when the server starts.
@@ -205,24 +206,23 @@ pub enum Era {
 /// use haft_mcp::{ServerLimits, ServersFile};
 /// use std::time::Duration;
 ///
-/// let text = "[mcp.servers.slow]\ncommand = 'mcp-slow'\nlimits = { call = '1h', message = '64 MiB' }";
+/// let text = "[mcp.servers.slow]\ncommand = 'mcp-slow'\nlimits = { timeout = '1h', message = '64 MiB' }";
 /// let limits = ServersFile::from_toml(text, "mcp.toml", &|_| None)?.servers[0].limits;
-/// assert_eq!((limits.call, limits.message_bytes), (Duration::from_hours(1), 64 << 20));
-/// assert_eq!(limits.idle, ServerLimits::default().idle);
+/// assert_eq!((limits.timeout, limits.message_bytes), (Duration::from_hours(1), 64 << 20));
+/// assert_eq!(limits.idle_timeout, ServerLimits::default().idle);
 /// # Ok::<(), haft_mcp::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ServerLimits {
     /// How long it may take to start; 30 s by default.
-    pub start: Duration,
+    pub start_timeout: Duration,
     /// How long a server that was never met may take to answer in the modern era before the legacy one is tried, too; 3 s by
     /// default.
-    pub probe: Duration,
+    pub probe_timeout: Duration,
     /// How long a call may be without news; 60 s by default.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
     /// How long a call may take in all; 10 minutes by default. It stands still while a person is asked.
-    pub call: Duration,
+    pub timeout: Duration,
     /// The largest message it may send, in bytes; 16 MiB by default.
     pub message_bytes: usize,
     /// How often it is restarted within [`ServerLimits::restart_window`]; 5 times by default.
@@ -252,7 +252,7 @@ impl ServerConfig {
 impl ServerConfig {
     /// Has its program start in this directory, or below it where a relative one is configured, and files be looked for there.
     #[must_use]
-    pub fn within(mut self, directory: &Path) -> Self {
+    pub fn in_directory(mut self, directory: &Path) -> Self {
         for transport in [Some(&mut self.transport), self.written.as_mut()].into_iter().flatten() {
             match transport {
                 Transport::Stdio(program) => {
@@ -260,7 +260,7 @@ impl ServerConfig {
                     program.directory = Some(directory.join(below));
                 }
                 Transport::Http(service) => {
-                    service.ca = service.ca.take().map(|file| directory.join(file));
+                    service.authorities = service.authorities.take().map(|file| directory.join(file));
                 }
                 Transport::Unix(_) => {}
             }
@@ -269,7 +269,7 @@ impl ServerConfig {
     }
 }
 
-impl Program {
+impl ServerProgram {
     /// Says which program is started, with which arguments.
     pub fn new(
         command: impl Into<OsString>,
@@ -280,9 +280,9 @@ impl Program {
     }
 }
 
-impl fmt::Debug for Program {
+impl fmt::Debug for ServerProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program")
+        f.debug_struct("ServerProgram")
             .field("command", &self.command)
             .field("arguments", &format_args!("{} not shown", self.arguments.len()))
             .field("variables", &self.variables.keys())
@@ -291,14 +291,14 @@ impl fmt::Debug for Program {
     }
 }
 
-impl HttpServer {
+impl RemoteServer {
     /// Says where a service is.
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), ..Self::default() }
     }
 }
 
-impl fmt::Debug for HttpServer {
+impl fmt::Debug for RemoteServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = Url::parse(&self.url).map(|mut url| {
             let hidden = url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
@@ -308,7 +308,7 @@ impl fmt::Debug for HttpServer {
             let _ = (url.set_username(""), url.set_password(None));
             format!("{url}{}", if hidden { "…" } else { "" })
         });
-        f.debug_struct("HttpServer")
+        f.debug_struct("RemoteServer")
             .field("url", &shown.unwrap_or_default())
             .field("headers", &self.headers.keys())
             .finish_non_exhaustive()
@@ -318,10 +318,10 @@ impl fmt::Debug for HttpServer {
 impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            start: Duration::from_secs(30),
-            probe: Duration::from_secs(3),
-            idle: Duration::from_mins(1),
-            call: Duration::from_mins(10),
+            start_timeout: Duration::from_secs(30),
+            probe_timeout: Duration::from_secs(3),
+            idle_timeout: Duration::from_mins(1),
+            timeout: Duration::from_mins(10),
             message_bytes: 16 * 1024 * 1024,
             restarts: 5,
             restart_window: Duration::from_mins(5),

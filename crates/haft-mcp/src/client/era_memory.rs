@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A memory that is wrong or forgets costs a server's start an attempt and nothing else.
 ///
 /// ```
-/// use haft_mcp::{Era, EraMemory as _, MemoryEras, Program, ServerConfig, ServerIdentity, Transport};
+/// use haft_mcp::{Era, EraMemory as _, MemoryEras, ServerConfig, ServerIdentity, ServerProgram, Transport};
 ///
-/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(ServerProgram::new("uvx", ["mcp-server-time"])));
 /// let identity = ServerIdentity::of(&time);
 /// let memory = MemoryEras::default();
 /// memory.remember(&identity, Era::Legacy);

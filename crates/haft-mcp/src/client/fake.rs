@@ -5,7 +5,7 @@ use crate::client::servers::Dialer;
 use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial, DialError, Farewell, Fault, News, Request, ServerInfo, Session, Watch,
 };
-use crate::{Era, McpServers, McpServersBuilder, Program, ServerConfig, ServerName, Transport};
+use crate::{Era, McpServers, McpServersBuilder, ServerConfig, ServerName, ServerProgram, Transport};
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -283,7 +283,7 @@ impl Answers for Fixed {
 }
 
 pub(crate) fn config(name: &str) -> ServerConfig {
-    let program = Program::new("fake", [] as [&str; 0]);
+    let program = ServerProgram::new("fake", [] as [&str; 0]);
     ServerConfig::new(name.parse().unwrap(), Transport::Stdio(program))
 }
 

@@ -9,9 +9,9 @@ mod resources;
 mod server_content;
 
 pub use list::ServerList;
-pub use prompts::{Completion, CompletionOf, ListedPrompt, PromptArgument, PromptMessage, PromptText};
+pub use prompts::{Completion, CompletionOf, ListedPrompt, PromptText};
 pub use request_error::ServerRequestError;
 pub(crate) use requester::Requester;
 pub(crate) use resource_tools::resource_tools;
-pub use resources::{ListedResource, ListedTemplate, ResourceWatch};
+pub use resources::{ListedResource, ResourceWatch};
 pub use server_content::ServerContent;

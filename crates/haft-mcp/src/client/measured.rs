@@ -2,7 +2,7 @@
 
 use crate::client::rmcp_session::{Opening, StdioDial};
 use crate::client::session::{Ask, AskRefused, Counterpart, Dial as _, News, Request, Session, Watch};
-use crate::{Era, MemoryEras, Program, ServerConfig, ServerNameError, Transport};
+use crate::{Era, MemoryEras, ServerConfig, ServerNameError, ServerProgram, Transport};
 use async_trait::async_trait;
 use haft_process::Environment;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ impl Measured {
     /// # Cancel safety
     ///
     /// Dropping the future ends the program.
-    pub async fn connect(program: Program, era: Era) -> Result<Self, String> {
+    pub async fn connect(program: ServerProgram, era: Era) -> Result<Self, String> {
         let name = "measured".parse().map_err(|error: ServerNameError| error.to_string())?;
         let mut config = ServerConfig::new(name, Transport::Stdio(program.clone()));
         config.era = Some(era);

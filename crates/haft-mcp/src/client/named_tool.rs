@@ -15,10 +15,10 @@ use std::sync::Arc;
 /// server's to tell, and cannot be run.
 ///
 /// ```
-/// use haft_mcp::{NamedTool, Program, ServerConfig, Transport};
+/// use haft_mcp::{NamedTool, ServerConfig, ServerProgram, Transport};
 /// use haft_tools_core::{CallScope, Tool as _};
 ///
-/// let server = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("mcp-time", [""; 0])));
+/// let server = ServerConfig::new("time".parse()?, Transport::Stdio(ServerProgram::new("mcp-time", [""; 0])));
 /// let tool = NamedTool::of(&server, "time__convert", ["convert"]).ok_or("it is a tool of the server")?;
 /// let call = tool.prepare(&serde_json::json!({}), &CallScope::new("r".parse()?))?;
 /// assert_eq!(call.accesses().iter().next().map(ToString::to_string).as_deref(), Some("call mcp:time/convert"));

@@ -23,9 +23,9 @@ const PARALLEL_STARTS: usize = 8;
 /// first used, and ends when everything that uses the server is dropped: this, its [sources](Self::sources) and its tools.
 ///
 /// ```
-/// use haft_mcp::{McpServers, Program, ServerConfig, ServerState, Transport};
+/// use haft_mcp::{McpServers, ServerConfig, ServerProgram, ServerState, Transport};
 ///
-/// let program = Program::new("uvx", ["mcp-server-time"]);
+/// let program = ServerProgram::new("uvx", ["mcp-server-time"]);
 /// let servers = McpServers::builder().server(ServerConfig::new("time".parse()?, Transport::Stdio(program))).build()?;
 /// // Nothing is started before somebody wants its tools.
 /// assert_eq!(servers.statuses()[0].state, ServerState::Configured);
@@ -38,9 +38,9 @@ pub struct McpServers(Arc<[McpServer]>);
 /// Sets [`McpServers`] up.
 ///
 /// ```
-/// use haft_mcp::{McpServers, MemoryPins, Program, ServerConfig, Transport};
+/// use haft_mcp::{McpServers, MemoryPins, ServerConfig, ServerProgram, Transport};
 ///
-/// let program = Program::new("uvx", ["mcp-server-time"]);
+/// let program = ServerProgram::new("uvx", ["mcp-server-time"]);
 /// let servers = McpServers::builder()
 ///     .server(ServerConfig::new("time".parse()?, Transport::Stdio(program)))
 ///     .pins(MemoryPins::default())
@@ -63,10 +63,10 @@ pub struct McpServersBuilder {
 /// Says that two servers are called the same.
 ///
 /// ```
-/// use haft_mcp::{McpServers, Program, ServerConfig, Transport};
+/// use haft_mcp::{McpServers, ServerConfig, ServerProgram, Transport};
 ///
 /// let time = || {
-///     let program = Program::new("uvx", ["mcp-server-time"]);
+///     let program = ServerProgram::new("uvx", ["mcp-server-time"]);
 ///     "time".parse().map(|name| ServerConfig::new(name, Transport::Stdio(program)))
 /// };
 /// let refused = McpServers::builder().server(time()?).server(time()?).build().unwrap_err();

@@ -1,6 +1,6 @@
 //! A service for tests: it says what it is told to each request, and keeps what it heard.
 
-use crate::{HttpServer, ServerConfig, ServerIdentity, Transport};
+use crate::{RemoteServer, ServerConfig, ServerIdentity, Transport};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -193,6 +193,6 @@ async fn read(stream: &mut TcpStream) -> Option<Heard> {
 
 /// A key under which something is remembered of a server.
 pub(crate) fn key() -> ServerIdentity {
-    let transport = Transport::Http(HttpServer::new("https://example.org/"));
+    let transport = Transport::Http(RemoteServer::new("https://example.org/"));
     ServerIdentity::of(&ServerConfig::new("a".parse().unwrap(), transport))
 }

@@ -30,7 +30,7 @@ impl McpTool {
 /// What a call of a tool touches, by the name that the server has for it.
 pub(crate) fn accesses(server: &ServerName, foreign: &str, is_unordered: bool) -> Accesses {
     let access = Access::call(Resource::exact(MCP, format!("{server}/{foreign}")))
-        .within(&Resource::exact(MCP, server.as_str()));
+        .ordered_in(&Resource::exact(MCP, server.as_str()));
     if is_unordered { access.unordered().into() } else { access.into() }
 }
 
@@ -51,7 +51,7 @@ impl Tool for McpTool {
         let limits = self.server.config().limits;
         let call = Call::new(self.server.clone(), Arc::clone(&self.tool), input.clone());
         Ok(Prepared::new(self.accesses.clone(), call)
-            .with_timeout(limits.call)
-            .with_idle_timeout(limits.idle))
+            .with_timeout(limits.timeout)
+            .with_idle_timeout(limits.idle_timeout))
     }
 }

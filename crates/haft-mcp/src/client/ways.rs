@@ -5,7 +5,9 @@ use crate::client::rmcp_session::{
 };
 use crate::client::servers::Dialer;
 use crate::client::session::{Counterpart, Dial, DialError, Session};
-use crate::{CredentialStore, EraMemory, HttpServer, MemoryCredentials, MemoryEras, ServerConfig, Transport};
+use crate::{
+    CredentialStore, EraMemory, MemoryCredentials, MemoryEras, RemoteServer, ServerConfig, Transport,
+};
 use async_trait::async_trait;
 use haft_process::Environment;
 use std::sync::Arc;
@@ -47,7 +49,7 @@ impl Dialer for Ways {
 }
 
 impl Ways {
-    fn to_service(&self, server: &HttpServer, opening: Opening) -> Result<HttpDial, HttpDialError> {
+    fn to_service(&self, server: &RemoteServer, opening: Opening) -> Result<HttpDial, HttpDialError> {
         let (url, login) = (server.url.clone(), server.login.clone());
         let authorities = authorities_of(server)?;
         let oauth =

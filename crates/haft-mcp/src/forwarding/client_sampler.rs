@@ -108,5 +108,5 @@ fn read(mut answer: Value) -> Result<Sampled, ToolError> {
         Some("stopSequence") => SampledStop::StopSequence,
         _ => SampledStop::EndTurn,
     };
-    Ok(Sampled::new(texts.join("\n"), model).with_stop(stop))
+    Ok(Sampled::new(texts.join("\n"), model).stop(stop))
 }

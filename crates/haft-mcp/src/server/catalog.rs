@@ -2,17 +2,17 @@
 
 mod instructions;
 mod meta_tools;
-mod mode;
 mod pages;
 mod resolved;
+mod serve_mode;
 mod served_tool;
 mod served_tools;
 mod shelf;
 
 pub(crate) use instructions::instructions;
-pub use mode::{Mode, ModeError};
 pub(crate) use pages::{Page, Pages};
 pub(crate) use resolved::Resolved;
+pub use serve_mode::{ServeMode, ServeModeError};
 pub(crate) use served_tool::ServedTool;
 pub(crate) use served_tools::ServedTools;
 pub(crate) use shelf::Shelf;

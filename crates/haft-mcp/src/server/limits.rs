@@ -1,22 +1,20 @@
 use super::calls::{ParkedLimits, TaskLimits};
 use std::time::Duration;
 
-/// Bounds the calls of an [`McpServe`](crate::McpServe) that go on without a request, whatever they are served over.
+/// Bounds the calls of a [`ToolServer`](crate::ToolServer) that go on without a request, whatever they are served over.
 ///
 /// What a connection may take is bounded where it comes from, as over HTTP by `HttpLimits`.
 ///
 /// ```
-/// use haft_mcp::ServeLimits;
+/// use haft_mcp::ToolServerLimits;
 /// use std::time::Duration;
 ///
-/// let mut limits = ServeLimits::default();
-/// limits.tasks_after = Duration::from_secs(5);
-/// limits.waiting_of_one = 4;
-/// assert_ne!(limits, ServeLimits::default());
+/// let tasks_after = Duration::from_secs(5);
+/// let limits = ToolServerLimits { tasks_after, waiting_of_one: 4, ..ToolServerLimits::default() };
+/// assert_ne!(limits, ToolServerLimits::default());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ServeLimits {
+pub struct ToolServerLimits {
     /// How many running calls wait at once for what clients of the newer era answer in their next requests; 1,000 by default.
     pub waiting: usize,
     /// How many of these are one caller's; 100 by default.
@@ -31,7 +29,7 @@ pub struct ServeLimits {
     pub tasks_kept: Duration,
 }
 
-impl Default for ServeLimits {
+impl Default for ToolServerLimits {
     fn default() -> Self {
         let (parked, tasks) = (ParkedLimits::default(), TaskLimits::default());
         Self {
@@ -45,7 +43,7 @@ impl Default for ServeLimits {
     }
 }
 
-impl ServeLimits {
+impl ToolServerLimits {
     pub(super) fn parked(&self) -> ParkedLimits {
         ParkedLimits { all: self.waiting, of_principal: self.waiting_of_one, time: self.waiting_for }
     }

@@ -1,7 +1,9 @@
 use super::caller::Caller;
 use super::toolbox::CallingClient;
+use crate::{ListedTemplate, PromptArgument, PromptMessage};
 use async_trait::async_trait;
 use haft_core::Content;
+use haft_tools_core::Changes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tokio::sync::watch;
@@ -11,12 +13,11 @@ use tokio::sync::watch;
 /// ```
 /// use async_trait::async_trait;
 /// use haft_core::Content;
-/// use haft_mcp::{Caller, CallingClient, PromptRole, Prompts, ServedPrompt};
+/// use haft_mcp::{Caller, CallingClient, PromptMessage, PromptRole, Prompts, ServedPrompt};
 /// use std::collections::BTreeMap;
-/// use tokio::sync::watch;
 ///
 /// /// Has one prompt, which never changes.
-/// struct Review(watch::Sender<u64>);
+/// struct Review;
 ///
 /// #[async_trait]
 /// impl Prompts for Review {
@@ -29,18 +30,16 @@ use tokio::sync::watch;
 ///         name: &str,
 ///         _: &BTreeMap<String, String>,
 ///         _: &CallingClient,
-///     ) -> Result<Vec<(PromptRole, Content)>, String> {
+///     ) -> Result<Vec<PromptMessage>, String> {
 ///         match name {
-///             "review" => Ok(vec![(PromptRole::User, Content::text("Review the last change."))]),
+///             "review" => {
+///                 Ok(vec![PromptMessage::new(PromptRole::User, Content::text("Review the last change."))])
+///             }
 ///             other => Err(format!("there is no prompt `{other}`")),
 ///         }
 ///     }
-///
-///     fn changes(&self) -> watch::Receiver<u64> {
-///         self.0.subscribe()
-///     }
 /// }
-/// # let _ = Review(watch::Sender::new(0));
+/// # let _ = Review;
 /// ```
 #[async_trait]
 pub trait Prompts: Send + Sync + 'static {
@@ -61,25 +60,27 @@ pub trait Prompts: Send + Sync + 'static {
         name: &str,
         arguments: &BTreeMap<String, String>,
         client: &CallingClient,
-    ) -> Result<Vec<(PromptRole, Content)>, String>;
+    ) -> Result<Vec<PromptMessage>, String>;
 
     /// Completes what a person has written of an argument so far: the best values first, 100 of which are shown.
     fn complete(&self, _name: &str, _argument: &str, _value: &str, _caller: &Caller) -> Vec<String> {
         Vec::new()
     }
 
-    /// Counts the times that the prompts became others.
-    fn changes(&self) -> watch::Receiver<u64>;
+    /// Lets one wait until the prompts become others. By default nothing tells of a change.
+    fn changes(&self) -> Option<Changes> {
+        None
+    }
 }
 
 /// Describes a prompt.
 ///
 /// ```
-/// use haft_mcp::ServedPrompt;
+/// use haft_mcp::{PromptArgument, ServedPrompt};
 ///
 /// let mut review = ServedPrompt::new("review");
 /// review.description = Some("Reviews a change.".to_owned());
-/// review.arguments = vec![("branch".to_owned(), Some("The branch.".to_owned()), true)];
+/// review.arguments = vec![PromptArgument::new("branch").description("The branch.").required()];
 /// assert_eq!(review.arguments.len(), 1);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -91,8 +92,8 @@ pub struct ServedPrompt {
     pub title: Option<String>,
     /// What it is for.
     pub description: Option<String>,
-    /// Name, description, whether it is required.
-    pub arguments: Vec<(String, Option<String>, bool)>,
+    /// What can be filled in.
+    pub arguments: Vec<PromptArgument>,
 }
 
 impl ServedPrompt {
@@ -102,28 +103,12 @@ impl ServedPrompt {
     }
 }
 
-/// Says in whose name a message of a prompt is.
-///
-/// ```
-/// use haft_mcp::PromptRole;
-///
-/// let said = [(PromptRole::User, "Review the change."), (PromptRole::Assistant, "Which one?")];
-/// assert_eq!(said[1].0, PromptRole::Assistant);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PromptRole {
-    /// Of the person.
-    User,
-    /// Of the model.
-    Assistant,
-}
-
 /// Offers documents; what was cut of outputs is offered beside them by the server itself.
 ///
 /// ```
 /// use async_trait::async_trait;
 /// use haft_core::Content;
-/// use haft_mcp::{Caller, CallingClient, Resources};
+/// use haft_mcp::{Caller, CallingClient, ListedTemplate, Resources};
 /// use tokio::sync::watch;
 ///
 /// /// Lists nothing, and has one resource for whoever knows of it.
@@ -135,7 +120,7 @@ pub enum PromptRole {
 ///         Vec::new()
 ///     }
 ///
-///     fn templates(&self, _: &Caller) -> Vec<(String, String)> {
+///     fn templates(&self, _: &Caller) -> Vec<ListedTemplate> {
 ///         Vec::new()
 ///     }
 ///
@@ -154,8 +139,8 @@ pub trait Resources: Send + Sync + 'static {
     /// Lists the documents that a caller is offered, as [`Content::ResourceLink`]s; anything else is passed over.
     fn list(&self, caller: &Caller) -> Vec<Content>;
 
-    /// Lists families of documents: the template of their addresses (RFC 6570) and a name.
-    fn templates(&self, caller: &Caller) -> Vec<(String, String)>;
+    /// Lists families of documents by the templates of their addresses.
+    fn templates(&self, caller: &Caller) -> Vec<ListedTemplate>;
 
     /// Reads a document; `None` where there is none: −32602 with the address.
     ///

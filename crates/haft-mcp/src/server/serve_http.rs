@@ -1,9 +1,9 @@
 use super::front::HttpListener;
 use super::rmcp_service::{Serving, http_service};
-use super::serve::{Ended, McpServe};
+use super::tool_server::{Ended, ToolServer};
 use tokio_util::sync::CancellationToken;
 
-impl McpServe {
+impl ToolServer {
     /// Serves whoever the listener lets in, each by what they are known to be; it ends when the token is cancelled.
     ///
     /// Clients of the older era have sessions here, 10,000 of them at most, each of which ends after 30 minutes without use;

@@ -1,6 +1,6 @@
 use super::caller::Principal;
 use super::rmcp_service::{Serving, serve_lines};
-use super::serve::{SocketError, session};
+use super::tool_server::{SocketError, session};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};

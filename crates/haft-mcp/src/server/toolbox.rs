@@ -3,13 +3,12 @@ use super::caller::{Ability, Caller};
 use super::line::Line;
 use crate::LogLevel;
 use async_trait::async_trait;
-use haft_tools_core::{CallScope, OutputStore, PendingStore, ToolExecutor, ToolRegistry};
+use haft_tools_core::{CallScope, Changes, OutputStore, PendingStore, ToolExecutor, ToolRegistry};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// Gives callers what their calls are made with. `ServedToolbox` is the one of a `Catalog` and one executor for all.
 ///
@@ -18,19 +17,14 @@ use tokio::sync::watch;
 /// use haft_mcp::{Bench, Caller, Principal, Toolbox};
 /// use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// use std::sync::Arc;
-/// use tokio::sync::watch;
 ///
 /// /// Gives everybody the same tools, which never change.
-/// struct House(Arc<Bench>, watch::Sender<u64>);
+/// struct House(Arc<Bench>);
 ///
 /// #[async_trait]
 /// impl Toolbox for House {
 ///     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
 ///         Ok(Arc::clone(&self.0))
-///     }
-///
-///     fn changes(&self) -> watch::Receiver<u64> {
-///         self.1.subscribe()
 ///     }
 /// }
 ///
@@ -40,7 +34,7 @@ use tokio::sync::watch;
 /// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// # let scope = CallScope::new("run-1".parse()?);
 /// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
-/// let house = House(Arc::new(bench), watch::Sender::new(0));
+/// let house = House(Arc::new(bench));
 /// let bench = house.bench(&Caller::new(Principal::local()), None).await?;
 /// assert_eq!((bench.tools)().names().count(), 0);
 /// # Ok(())
@@ -65,8 +59,11 @@ pub trait Toolbox: Send + Sync + 'static {
         false
     }
 
-    /// Counts the times that tools became others for anybody; it is looked again at each bench then.
-    fn changes(&self) -> watch::Receiver<u64>;
+    /// Lets one wait until tools become others for anybody; it is looked again at each bench then. By default nothing
+    /// tells of a change.
+    fn changes(&self) -> Option<Changes> {
+        None
+    }
 }
 
 /// Is what one caller's calls are made with.
@@ -81,7 +78,7 @@ pub trait Toolbox: Send + Sync + 'static {
 /// let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// let scope = CallScope::new("run-1".parse()?);
 /// let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()))
-///     .with_instructions("Ask before you delete anything.")
+///     .instructions("Ask before you delete anything.")
 ///     .attended(Duration::from_mins(2));
 /// assert_eq!(bench.instructions.as_deref(), Some("Ask before you delete anything."));
 /// # Ok::<(), haft_core::IdError>(())
@@ -127,13 +124,13 @@ impl Bench {
     }
 
     /// Lets callers read what was cut of their outputs: the executor's own store.
-    pub fn with_outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
+    pub fn outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
         self.outputs = Some(outputs);
         self
     }
 
     /// Tells clients what the policy allows.
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }

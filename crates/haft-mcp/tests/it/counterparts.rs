@@ -1,7 +1,7 @@
 //! Real servers: those of `cargo xtask mcp-servers`, which runs these tests.
 
 use haft_core::ToolCall;
-use haft_mcp::{Era, HttpServer, McpServers, Program, Root, ServerConfig, Transport};
+use haft_mcp::{Era, McpServers, RemoteServer, Root, ServerConfig, ServerProgram, Transport};
 use haft_testkit::free_port;
 use haft_tools_core::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, ToolExecutor as _};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ counterpart! {
     git: Counterpart {
         start: |at| {
             let program = at.servers.join("servers/bin/mcp-server-git");
-            Transport::Stdio(Program::new(program, ["--repository", at.work.path().to_str().unwrap()]))
+            Transport::Stdio(ServerProgram::new(program, ["--repository", at.work.path().to_str().unwrap()]))
         },
         eras: &[Era::Legacy, Era::Modern],
         tools: &["git_status", "git_log", "git_diff_unstaged"],
@@ -73,7 +73,7 @@ counterpart! {
     time: Counterpart {
         start: |at| {
             let program = at.servers.join("servers/bin/mcp-server-time");
-            Transport::Stdio(Program::new(program, ["--local-timezone", "UTC"]))
+            Transport::Stdio(ServerProgram::new(program, ["--local-timezone", "UTC"]))
         },
         eras: &[Era::Legacy, Era::Modern],
         tools: &["get_current_time", "convert_time"],
@@ -81,7 +81,7 @@ counterpart! {
         says: "21:00",
     };
     fastmcp: Counterpart {
-        start: |at| Transport::Stdio(Program::new(at.servers.join("fastmcp/bin/python"), [fastmcp_script()])),
+        start: |at| Transport::Stdio(ServerProgram::new(at.servers.join("fastmcp/bin/python"), [fastmcp_script()])),
         eras: &[Era::Legacy, Era::Modern],
         tools: &["echo", "add"],
         call: |_| ("add", json!({ "left": 2, "right": 3 })),
@@ -132,7 +132,7 @@ impl Place {
             std::thread::sleep(Duration::from_millis(20));
         }
         self.services.lock().unwrap().push(service);
-        Transport::Http(HttpServer::new(format!("http://127.0.0.1:{port}/{path}")))
+        Transport::Http(RemoteServer::new(format!("http://127.0.0.1:{port}/{path}")))
     }
 }
 
@@ -180,9 +180,9 @@ async fn check(counterpart: &Counterpart) {
     }
 }
 
-fn node(at: &Place, server: &str, arguments: &[&str]) -> Program {
+fn node(at: &Place, server: &str, arguments: &[&str]) -> ServerProgram {
     let script = module(at, server);
-    Program::new("node", [script.to_str().unwrap()].iter().chain(arguments))
+    ServerProgram::new("node", [script.to_str().unwrap()].iter().chain(arguments))
 }
 
 fn module(at: &Place, server: &str) -> PathBuf {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::ToolCall;
-use haft_mcp::{Era, McpServers, Program, ServerConfig, Transport};
+use haft_mcp::{Era, McpServers, ServerConfig, ServerProgram, Transport};
 use haft_tools_core::{
     Approval, Approver, Batch, CallScope, Catalog, LocalExecutor, PendingCall, Policy, Rule,
     ToolExecutor as _, ToolRegistry,
@@ -78,7 +78,7 @@ async fn check(happens: Happens, expected: Expect) {
     let directory = tempfile::tempdir().unwrap();
     let describe = directory.path().join("description");
     fs::write(&describe, "Answers with `text`.").unwrap();
-    let program = Program::new(crate::hostile_server(), ["--describe", describe.to_str().unwrap()]);
+    let program = ServerProgram::new(crate::hostile_server(), ["--describe", describe.to_str().unwrap()]);
     let mut config = ServerConfig::new("s".parse().unwrap(), Transport::Stdio(program));
     // What it tells comes before its answer.
     config.era = Some(Era::Legacy);

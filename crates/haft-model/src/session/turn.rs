@@ -17,9 +17,9 @@ const FRAGMENT_CHARACTERS: usize = 12;
 ///
 /// let call = ToolCall::new("c2".parse()?, "bash", json!({ "command": "cargo test" }));
 /// let turn = SessionTurn::new()
-///     .with_text("Now the tests.")
-///     .with_calls(vec![call])
-///     .with_after([("c1".parse()?, ReplyStatus::Ok)]);
+///     .text("Now the tests.")
+///     .calls(vec![call])
+///     .after([("c1".parse()?, ReplyStatus::Ok)]);
 /// let calls = r#"[{"id":"c2","name":"bash","input":{"command":"cargo test"}}]"#;
 /// let line = format!(r#"{{"text":"Now the tests.","calls":{calls},"after":{{"c1":"ok"}}}}"#);
 /// assert_eq!(turn.to_line(), line);
@@ -106,50 +106,50 @@ impl SessionTurn {
     }
 
     /// Says which run below the session's own took the turn.
-    pub fn with_run(mut self, run: impl Into<String>) -> Self {
+    pub fn run(mut self, run: impl Into<String>) -> Self {
         self.run = run.into();
         self
     }
 
     /// Sets what the model says.
-    pub fn with_text(mut self, text: impl Into<String>) -> Self {
+    pub fn text(mut self, text: impl Into<String>) -> Self {
         self.text = text.into();
         self
     }
 
     /// Sets what the model thinks.
-    pub fn with_reasoning(mut self, reasoning: impl Into<String>) -> Self {
+    pub fn reasoning(mut self, reasoning: impl Into<String>) -> Self {
         self.reasoning = reasoning.into();
         self
     }
 
     /// Sets the calls, and the reason to stop that goes with them.
-    pub fn with_calls(mut self, calls: Vec<ToolCall>) -> Self {
+    pub fn calls(mut self, calls: Vec<ToolCall>) -> Self {
         self.stop = usual_stop(&calls);
         self.calls = calls;
         self
     }
 
     /// Sets what the turn cost.
-    pub fn with_usage(mut self, usage: Usage) -> Self {
+    pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
     /// Sets why the model stopped, where calls or their absence do not say so.
-    pub fn with_stop(mut self, stop: StopReason) -> Self {
+    pub fn stop(mut self, stop: StopReason) -> Self {
         self.stop = stop;
         self
     }
 
     /// Sets how the replies that this turn answers ended.
-    pub fn with_after(mut self, after: impl IntoIterator<Item = (CallId, ReplyStatus)>) -> Self {
+    pub fn after(mut self, after: impl IntoIterator<Item = (CallId, ReplyStatus)>) -> Self {
         self.after = after.into_iter().collect();
         self
     }
 
     /// Sets a text that each of these replies must hold.
-    pub fn with_contains(mut self, contains: impl IntoIterator<Item = (CallId, String)>) -> Self {
+    pub fn contains(mut self, contains: impl IntoIterator<Item = (CallId, String)>) -> Self {
         self.contains = contains.into_iter().collect();
         self
     }

@@ -58,7 +58,7 @@ struct Fixed {
 impl Fixed {
     fn new(turns: impl IntoIterator<Item = Vec<Item>>) -> Self {
         Self {
-            capabilities: ModelCapabilities::new("fixed").with_images(),
+            capabilities: ModelCapabilities::new("fixed").images(),
             turns: Mutex::new(turns.into_iter().collect()),
         }
     }
@@ -312,7 +312,7 @@ fn passes_the_error_of_the_model_on() {
 fn wraps_a_model_behind_a_pointer() {
     let inner: Arc<dyn Model> = Arc::new(Fixed::new([]));
     let model: Box<dyn Model> = Box::new(RecordingModel::new(inner, io::sink()));
-    assert_eq!(model.capabilities(), &ModelCapabilities::new("fixed").with_images());
+    assert_eq!(model.capabilities(), &ModelCapabilities::new("fixed").images());
 }
 
 #[test]
@@ -393,7 +393,7 @@ proptest! {
     fn records_runs_beside_each_other(session in strategies::session()) {
         let recorded = wait(record_with_a_run_below(&session));
         let below = recorded.of_run("c1/0").unwrap();
-        let told = below.turns().iter().map(|turn| turn.clone().with_run("")).collect::<Vec<_>>();
+        let told = below.turns().iter().map(|turn| turn.clone().run("")).collect::<Vec<_>>();
         prop_assert_eq!(recorded.turns(), session.turns());
         prop_assert_eq!(told, session.turns());
     }

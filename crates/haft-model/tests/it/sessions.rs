@@ -381,7 +381,7 @@ proptest! {
     fn reads_what_it_writes(session in strategies::session(), expected in strategies::text()) {
         let turns = session.turns().iter().map(|turn| {
             let answered: Vec<_> = turn.after.keys().map(|call| (call.clone(), expected.clone())).collect();
-            turn.clone().with_contains(answered)
+            turn.clone().contains(answered)
         });
         let session = Session::new(turns.collect(), "generated").unwrap();
         let text = session.to_jsonl();

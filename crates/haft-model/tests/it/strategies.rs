@@ -134,12 +134,12 @@ pub(crate) fn session() -> impl Strategy<Value = Session> {
                 ToolCall::new(numbered(number), name, input)
             });
             SessionTurn::new()
-                .with_text(text)
-                .with_reasoning(reasoning)
-                .with_calls(calls.collect())
-                .with_usage(usage)
-                .with_stop(stop)
-                .with_after(answered)
+                .text(text)
+                .reasoning(reasoning)
+                .calls(calls.collect())
+                .usage(usage)
+                .stop(stop)
+                .after(answered)
         });
         Session::new(turns.collect(), "generated").unwrap()
     })

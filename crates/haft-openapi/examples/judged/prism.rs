@@ -49,7 +49,7 @@ impl Prism {
         let url = parts.url().to_owned();
         let mut request = parts.into_request()?;
         request.headers_mut().extend(self.credentials.iter().cloned());
-        let exchange = Exchange::default().first_byte(PATIENCE);
+        let exchange = Exchange::default().first_byte_timeout(PATIENCE);
         let answer = self.client.send(request, exchange).await.map_err(|error| format!("{url}: {error}"))?;
         let status = answer.status();
         let header = answer.headers().get("sl-violations").map(|header| header.as_bytes().to_vec());

@@ -6,7 +6,7 @@ use crate::read::Read;
 use crate::secrets::Secrets;
 use crate::store::{Store, load_from};
 use crate::text::line;
-use crate::{LoadError, LoadOptions, Problem, References, list};
+use crate::{LoadError, LoadOptions, OpenApiProblem, References, list};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Begun {
     pub(super) store: Store,
     /// What references to other files are met in it.
     pub(super) outward: Vec<String>,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<OpenApiProblem>,
     version: Version,
 }
 
@@ -34,9 +34,9 @@ impl Begun {
     pub(super) fn of(read: Read) -> Result<Self, LoadError> {
         let Read { value, outward, repeated, .. } = read;
         let (version, guessed) = version(&value)?;
-        let mut problems: Vec<Problem> = guessed.into_iter().collect();
+        let mut problems: Vec<OpenApiProblem> = guessed.into_iter().collect();
         problems.extend(repeated.into_iter().map(|key| {
-            Problem::note(
+            OpenApiProblem::note(
                 "",
                 format!("the key `{}` stands twice in one object; the last one counts", line(&key, 100)),
             )
@@ -79,7 +79,7 @@ impl Begun {
             let mut notes = Notes::default();
             let lowered = lower::lower_noting(&inner, &entry, &mut notes);
             steps += notes.steps();
-            let told = |problem: Problem| problem.of(&entry.place());
+            let told = |problem: OpenApiProblem| problem.of(&entry.place());
             problems.extend(notes.done().into_iter().map(told));
             match lowered {
                 Ok(_) => entries.push(entry),
@@ -90,7 +90,7 @@ impl Begun {
             }
         }
         if candidates.len() > 0 {
-            problems.push(Problem::skipped(
+            problems.push(OpenApiProblem::skipped(
                 "/paths",
                 format!("the operations have too much in them; the last {} are left out", candidates.len()),
             ));
@@ -105,7 +105,7 @@ impl Begun {
 }
 
 /// Tells which rules a document follows; where it does not say so, what is most likely, and a word on that.
-fn version(value: &Value) -> Result<(Version, Option<Problem>), LoadError> {
+fn version(value: &Value) -> Result<(Version, Option<OpenApiProblem>), LoadError> {
     let Value::Object(members) = value else { return Err(LoadError::NotOpenApi("it is not an object")) };
     let said = |name: &str| match members.get(name) {
         Some(Value::String(text)) => Some(text.trim().to_owned()),
@@ -124,7 +124,7 @@ fn version(value: &Value) -> Result<(Version, Option<Problem>), LoadError> {
             let version = if is_older { Version::Swagger2 } else { Version::V31 };
             let word = if is_older { "2.0" } else { "3.1" };
             let problem =
-                Problem::note("", format!("it does not say which version it is of; read as {word}"));
+                OpenApiProblem::note("", format!("it does not say which version it is of; read as {word}"));
             Ok((version, Some(problem)))
         }
         _ => Err(LoadError::NotOpenApi("it says neither a known version nor paths")),

@@ -1,6 +1,6 @@
 use super::place::Pointed;
 use super::{Described, Notes, Source};
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::document::{Inner, Version};
 use crate::plan::{Body, Field, FlatProperty, Media, Shape, Style};
 use crate::schema::{Direction, Keyword, is_hidden};
@@ -16,7 +16,7 @@ pub(super) fn body<'d>(
     document: &'d Inner,
     operation: &Pointed<'d>,
     notes: &mut Notes,
-) -> Result<Option<(Body, Described<'d>)>, Problem> {
+) -> Result<Option<(Body, Described<'d>)>, OpenApiProblem> {
     let Some(stated) = operation.member("requestBody") else { return Ok(None) };
     let request = stated.followed()?;
     let Some(content) = request.member("content") else {

@@ -1,4 +1,4 @@
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::problem::Problems;
 
 /// The most that is said of one operation.
@@ -18,7 +18,7 @@ impl Default for Notes {
 }
 
 impl Notes {
-    pub(crate) fn push(&mut self, problem: impl FnOnce() -> Problem) {
+    pub(crate) fn push(&mut self, problem: impl FnOnce() -> OpenApiProblem) {
         self.problems.push_with(problem);
     }
 
@@ -32,7 +32,7 @@ impl Notes {
         self.steps
     }
 
-    pub(crate) fn done(self) -> Vec<Problem> {
+    pub(crate) fn done(self) -> Vec<OpenApiProblem> {
         self.problems.done()
     }
 }

@@ -1,6 +1,6 @@
 use super::place::Pointed;
 use super::{Described, Notes, Source, is_reserved, swagger};
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::document::{Inner, Version};
 use crate::plan::{Media, Parameter, Place, Style};
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub(super) fn parameters<'d>(
     item: &Pointed<'d>,
     operation: &Pointed<'d>,
     notes: &mut Notes,
-) -> Result<Vec<(Parameter, Described<'d>)>, Problem> {
+) -> Result<Vec<(Parameter, Described<'d>)>, OpenApiProblem> {
     let mut found: Vec<(Parameter, Described<'d>)> = Vec::new();
     // Where each of them is, and whether the operation has said it itself.
     let mut known: HashMap<(Place, String), (usize, bool)> = HashMap::new();
@@ -61,7 +61,7 @@ fn parameter<'d>(
     operation: &Pointed<'d>,
     stated: &Pointed<'d>,
     notes: &mut Notes,
-) -> Result<Option<(Parameter, Described<'d>)>, Problem> {
+) -> Result<Option<(Parameter, Described<'d>)>, OpenApiProblem> {
     let parameter = stated.followed()?;
     if !parameter.value().is_object() {
         return Err(parameter.skipped("a parameter must be an object"));
@@ -143,7 +143,7 @@ fn style(parameter: &Pointed<'_>, place: Place, notes: &mut Notes) -> (Style, bo
 }
 
 /// Reads the media type of a parameter that has one, and its schema.
-fn media<'d>(parameter: &Pointed<'d>) -> Result<Option<(Media, Option<Source<'d>>)>, Problem> {
+fn media<'d>(parameter: &Pointed<'d>) -> Result<Option<(Media, Option<Source<'d>>)>, OpenApiProblem> {
     let Some(content) = parameter.member("content") else { return Ok(None) };
     let Some((content_type, media)) = content.members().next() else { return Ok(None) };
     let media = media.followed()?;

@@ -1,4 +1,4 @@
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::document::Inner;
 use crate::store::{At, reference, step};
 use serde_json::Value;
@@ -70,7 +70,7 @@ impl<'d> Pointed<'d> {
     }
 
     /// Goes where a reference leads; stays where there is none.
-    pub(crate) fn followed(&self) -> Result<Self, Problem> {
+    pub(crate) fn followed(&self) -> Result<Self, OpenApiProblem> {
         let Some(target) = reference(self.at.value) else { return Ok(self.clone()) };
         let store = &self.document.store;
         // The pointer is that of the first place, since one that is reached by several steps has many.
@@ -83,12 +83,12 @@ impl<'d> Pointed<'d> {
         self.document.store.place(self.at.file, &self.written())
     }
 
-    pub(crate) fn note(&self, message: impl AsRef<str>) -> Problem {
-        Problem::note(self.pointer(), message)
+    pub(crate) fn note(&self, message: impl AsRef<str>) -> OpenApiProblem {
+        OpenApiProblem::note(self.pointer(), message)
     }
 
-    pub(crate) fn skipped(&self, message: impl AsRef<str>) -> Problem {
-        Problem::skipped(self.pointer(), message)
+    pub(crate) fn skipped(&self, message: impl AsRef<str>) -> OpenApiProblem {
+        OpenApiProblem::skipped(self.pointer(), message)
     }
 
     fn written(&self) -> String {

@@ -3,7 +3,7 @@
 use super::body::{MOST_MEDIA_TYPES, definite, fields, flatten, rank};
 use super::place::Pointed;
 use super::{Described, Notes, Source};
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::document::Inner;
 use crate::plan::{Body, Media, Place, Shape, Style};
 use crate::store::At;
@@ -64,7 +64,7 @@ pub(super) fn body<'d>(
     item: &Pointed<'d>,
     operation: &Pointed<'d>,
     notes: &mut Notes,
-) -> Result<Option<(Body, Described<'d>)>, Problem> {
+) -> Result<Option<(Body, Described<'d>)>, OpenApiProblem> {
     let mut whole: Option<Pointed<'d>> = None;
     let mut form: Vec<(&'d str, Pointed<'d>)> = Vec::new();
     let mut known: HashSet<&'d str> = HashSet::new();

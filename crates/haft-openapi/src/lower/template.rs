@@ -1,6 +1,6 @@
 use super::place::Pointed;
 use super::{Described, Notes, Source};
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::plan::{Parameter, Piece, Place, Style, Template};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(super) fn complete<'d>(
     found: &mut Vec<(Parameter, Described<'d>)>,
     operation: &Pointed<'d>,
     notes: &mut Notes,
-) -> Result<(), Problem> {
+) -> Result<(), OpenApiProblem> {
     let pieces = template.path.len() + template.query.len();
     if pieces > MOST_PIECES {
         return Err(operation.skipped("the path has too many places for parameters"));

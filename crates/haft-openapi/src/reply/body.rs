@@ -20,7 +20,7 @@ pub(super) struct Taken {
 pub(super) async fn take(asked: &Asked<'_>, mut body: Body) -> Result<Taken, ToolError> {
     let most = asked.tool.shared.limits.most_bytes;
     let mut told = 0;
-    let taken = collect(&mut body, most, asked.tool.shared.limits.idle, |read| {
+    let taken = collect(&mut body, most, asked.tool.shared.limits.idle_timeout, |read| {
         if read - told >= WORD_EVERY {
             told = read;
             asked.cx.progress(format!("{} KiB read", read >> 10));

@@ -69,7 +69,7 @@ pub(super) async fn refusal(
     mut body: Body,
 ) -> ToolError {
     let content_type = ContentType::parse(&text(asked, headers, CONTENT_TYPE.as_str()));
-    let taken = collect(&mut body, MOST_READ, asked.tool.shared.limits.idle, |_| {}).await.ok();
+    let taken = collect(&mut body, MOST_READ, asked.tool.shared.limits.idle_timeout, |_| {}).await.ok();
     let said = taken.and_then(|taken| {
         let said = match Kind::of(&content_type) {
             Kind::Json | Kind::Plain | Kind::Text | Kind::Events => content_type.text(taken.bytes),

@@ -4,7 +4,7 @@ use super::file;
 use super::hidden::{hidden, is_hidden};
 use super::keyword::Keyword;
 use super::values;
-use crate::Problem;
+use crate::OpenApiProblem;
 use crate::document::{Inner, Version};
 use crate::lower::Described;
 use crate::names::{is_allowed, nested_key};
@@ -42,7 +42,7 @@ pub(super) struct Converter<'d> {
     numbers: HashMap<String, usize>,
     queue: VecDeque<(String, At<'d>)>,
     bytes: usize,
-    notes: Vec<Problem>,
+    notes: Vec<OpenApiProblem>,
     renamed: HashMap<String, String>,
 }
 
@@ -81,7 +81,7 @@ impl<'d> Converter<'d> {
         self.has_left_open = true;
     }
 
-    pub(super) fn done(self) -> (Vec<Problem>, HashMap<String, String>) {
+    pub(super) fn done(self) -> (Vec<OpenApiProblem>, HashMap<String, String>) {
         (self.notes, self.renamed)
     }
 
@@ -424,7 +424,8 @@ impl<'d> Converter<'d> {
     fn note(&mut self, file: usize, message: impl Into<String>) {
         self.has_left_open = true;
         if self.notes.len() < MOST_NOTES {
-            self.notes.push(Problem::note(self.document.store.place(file, ""), line(&message.into(), 300)));
+            self.notes
+                .push(OpenApiProblem::note(self.document.store.place(file, ""), line(&message.into(), 300)));
         }
     }
 }

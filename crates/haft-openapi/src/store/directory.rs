@@ -1,7 +1,7 @@
 use super::Store;
 use crate::problem::Problems;
 use crate::read::{Read, read_file};
-use crate::{LoadOptions, Problem};
+use crate::{LoadOptions, OpenApiProblem};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
@@ -30,12 +30,13 @@ pub(crate) fn load_from(
     folder: &Path,
     outward: Vec<String>,
     options: &LoadOptions,
-) -> Vec<Problem> {
+) -> Vec<OpenApiProblem> {
     let mut problems = Problems::new(MOST_PROBLEMS);
     // The parent of a bare name is empty, and means the current directory.
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let Ok(root) = directory.canonicalize() else {
-        problems.push(Problem::note("", "the directory of references cannot be read; none is followed"));
+        problems
+            .push(OpenApiProblem::note("", "the directory of references cannot be read; none is followed"));
         return problems.done();
     };
     // Those that cannot be read are known, too, and not tried again.
@@ -46,7 +47,8 @@ pub(crate) fn load_from(
     while let Some(Open { file, folder, outward }) = open.pop_front() {
         for reference in outward.into_iter().take(references_left) {
             references_left -= 1;
-            let told = |why: String| Problem::note(store.place(file, ""), format!("`{reference}` {why}"));
+            let told =
+                |why: String| OpenApiProblem::note(store.place(file, ""), format!("`{reference}` {why}"));
             let path = match inside(&root, &folder, &reference) {
                 Ok(path) => path,
                 Err(why) => {

@@ -2,7 +2,7 @@ use super::Store;
 use crate::fetch::{blocking, shown, text};
 use crate::problem::Problems;
 use crate::read::{Read, read_file};
-use crate::{LoadOptions, Problem};
+use crate::{LoadOptions, OpenApiProblem};
 use haft_http::HttpClient;
 use std::collections::{HashMap, VecDeque};
 use std::error::Error as _;
@@ -31,7 +31,7 @@ pub(crate) async fn load_same_origin(
     outward: Vec<String>,
     (client, options): (&HttpClient, &LoadOptions),
     until: Instant,
-) -> Vec<Problem> {
+) -> Vec<OpenApiProblem> {
     let mut problems = Problems::new(MOST_PROBLEMS);
     // What refers back to the document does not say the query that it was asked with.
     let mut plain = document.clone();
@@ -44,7 +44,7 @@ pub(crate) async fn load_same_origin(
     while let Some(Open { file, url, outward }) = open.pop_front() {
         for reference in outward {
             let told = |store: &Store, why: &str| {
-                Problem::note(store.place(file, ""), format!("`{reference}` {why}"))
+                OpenApiProblem::note(store.place(file, ""), format!("`{reference}` {why}"))
             };
             let Some(target) =
                 url.join(&reference).ok().filter(|target| target.origin() == document.origin())

@@ -29,7 +29,7 @@ pub(super) fn accesses(
         }
     }
     let call = Resource::exact(OPENAPI, format!("{}/{}", shared.name, operation.name()));
-    let call = Access::call(call).within(&Resource::exact(OPENAPI, shared.name.as_str()));
+    let call = Access::call(call).ordered_in(&Resource::exact(OPENAPI, shared.name.as_str()));
     // What a method says of itself counts for the order alone: whether it may be called is decided by its resource.
     accesses.push(if shared.orders_itself || operation.hints().read_only { call.unordered() } else { call });
     Ok(accesses.into())

@@ -1,6 +1,6 @@
 use super::open_api_tools::{OpenApiTools, Shared};
 use crate::auth::{Credentials, FetchedTokens, Keyring, Schemes, Secret, ServerOrigin};
-use crate::{CallLimits, Document, Selection};
+use crate::{Document, OperationLimits, Selection};
 use haft_core::{Exposure, namespace};
 use haft_http::HttpClient;
 use haft_tools_core::Redactor;
@@ -44,7 +44,7 @@ pub struct OpenApiToolsBuilder {
     origins: Vec<ServerOrigin>,
     headers: Vec<(HeaderName, Secret)>,
     redactor: Option<Redactor>,
-    limits: CallLimits,
+    limits: OperationLimits,
     output_schemas: bool,
     defer_above: usize,
     orders_itself: bool,
@@ -61,7 +61,7 @@ impl OpenApiToolsBuilder {
             origins: Vec::new(),
             headers: Vec::new(),
             redactor: None,
-            limits: CallLimits::default(),
+            limits: OperationLimits::default(),
             output_schemas: false,
             defer_above: DEFER_ABOVE,
             orders_itself: false,
@@ -109,7 +109,7 @@ impl OpenApiToolsBuilder {
     }
 
     /// How far a call may go.
-    pub fn limits(mut self, limits: CallLimits) -> Self {
+    pub fn limits(mut self, limits: OperationLimits) -> Self {
         self.limits = limits;
         self
     }

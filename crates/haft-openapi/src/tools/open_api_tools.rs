@@ -1,7 +1,7 @@
 use super::builder::OpenApiToolsBuilder;
 use super::operation_tool::OperationTool;
 use crate::auth::{FetchedTokens, Keyring, Secret};
-use crate::{CallLimits, Document, Operation};
+use crate::{Document, Operation, OperationLimits};
 use async_trait::async_trait;
 use haft_core::Exposure;
 use haft_http::HttpClient;
@@ -61,7 +61,7 @@ pub(crate) struct Shared {
     pub(crate) redactor: Redactor,
     /// Nobody else replaces secrets in what is given back.
     pub(crate) redacts_itself: bool,
-    pub(crate) limits: CallLimits,
+    pub(crate) limits: OperationLimits,
     pub(crate) output_schemas: bool,
     pub(crate) exposure: Exposure,
     pub(crate) orders_itself: bool,

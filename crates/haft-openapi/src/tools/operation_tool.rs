@@ -80,7 +80,7 @@ impl Tool for OperationTool {
         let grant = shared.keyring.grant(requirement, &url)?;
         let accesses = accesses(shared, operation, &url, &grant)?;
         let prepared = Prepared::new(accesses, Call::new(Arc::clone(&self.0), parts, url, grant))
-            .with_timeout(shared.limits.call);
+            .with_timeout(shared.limits.timeout);
         // By what HTTP says of the method (RFC 9110, section 9.2.2).
         Ok(if operation.hints().idempotent { prepared.repeatable() } else { prepared })
     }

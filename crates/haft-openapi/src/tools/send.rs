@@ -85,8 +85,10 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
     loop {
         let request = request(call, tokens, url.clone())?;
         // Its body is bounded where it is read, since what is cut is no error.
-        let exchange =
-            Exchange::default().first_byte(call.tool.shared.limits.first_byte).endless().decompressed();
+        let exchange = Exchange::default()
+            .first_byte_timeout(call.tool.shared.limits.first_byte_timeout)
+            .endless()
+            .decompressed();
         let answer = call.tool.shared.client.send(request, exchange).await;
         let answer = answer.map_err(|error| unanswered(error, &call.tool))?;
         let next = target(&answer, &url).filter(|next| next.origin() == origin);

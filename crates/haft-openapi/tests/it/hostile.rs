@@ -1,5 +1,5 @@
 use crate::fixture::{Api, Say, call, read, say};
-use haft_openapi::CallLimits;
+use haft_openapi::OperationLimits;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 /// Calls an operation of a server that does this.
 async fn said(answer: impl Fn() -> Say + Send + Sync + 'static) -> String {
-    let limits = CallLimits {
+    let limits = OperationLimits {
         most_bytes: 64 << 10,
-        idle: Duration::from_millis(200),
+        idle_timeout: Duration::from_millis(200),
         stream: Duration::from_secs(20),
-        ..CallLimits::default()
+        ..OperationLimits::default()
     };
     let api = Api::start(move |_| answer()).await;
     let text = read(&call(&api.operation("get", &json!({})).limits(limits).build(), json!({})).await);

@@ -3,7 +3,7 @@
 use crate::fixture::{Api, call, read, say, say_json};
 use expect_test::{Expect, expect};
 use haft_core::{Content, ToolReply};
-use haft_openapi::{CallLimits, StatusError};
+use haft_openapi::{OperationLimits, StatusError};
 use haft_tools_core::{CallContext, CallScope};
 use serde_json::{Value, json};
 use std::error::Error as _;
@@ -227,7 +227,7 @@ async fn a_reply_that_is_not_as_the_document_says_is_delivered_and_noted() {
 
 #[tokio::test]
 async fn a_text_that_is_too_long_is_cut_and_says_so() {
-    let limits = CallLimits { most_bytes: 10, ..CallLimits::default() };
+    let limits = OperationLimits { most_bytes: 10, ..OperationLimits::default() };
     let cut = async |content_type: &'static str, body: &'static [u8]| {
         let api = Api::start(move |_| say(200, content_type, body)).await;
         read(&call(&api.operation("get", &json!({})).limits(limits).build(), json!({})).await)
@@ -260,7 +260,7 @@ async fn events_that_do_not_end_are_left() {
         crate::fixture::Say::Open(head.as_bytes().to_vec())
     })
     .await;
-    let limits = CallLimits { stream: Duration::from_millis(100), ..CallLimits::default() };
+    let limits = OperationLimits { stream: Duration::from_millis(100), ..OperationLimits::default() };
     let tools = api.operation("get", &json!({})).limits(limits).build();
     let told = read(&call(&tools, json!({})).await);
     assert_eq!(told, "1\n[the stream was left after 1 event: it was listened to for 0 s, and it goes on]");

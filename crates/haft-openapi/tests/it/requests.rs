@@ -1,6 +1,6 @@
 use crate::fixture::{Api, call, read, registry, say, say_json};
 use haft_core::{Exposure, Origin};
-use haft_openapi::{CallLimits, Selection};
+use haft_openapi::{OperationLimits, Selection};
 use haft_tools_core::{CallScope, Catalog, Preview};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -130,7 +130,8 @@ async fn redirects_are_followed_within_the_origin_only() {
 #[tokio::test]
 async fn what_is_not_answered_in_time_is_not_waited_for() {
     let api = Api::start(|_| crate::fixture::Say::Open(Vec::new())).await;
-    let limits = CallLimits { first_byte: Duration::from_millis(50), ..CallLimits::default() };
+    let limits =
+        OperationLimits { first_byte_timeout: Duration::from_millis(50), ..OperationLimits::default() };
     let tools = api.operation("post", &json!({})).limits(limits).build();
     let reply = read(&call(&tools, json!({})).await);
     let told = "it may have been done all the same; see what has been done before you repeat it";

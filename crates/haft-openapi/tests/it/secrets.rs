@@ -1,5 +1,5 @@
 use crate::fixture::{Api, Say, call, named, read, registry, say};
-use haft_openapi::{CallLimits, ClientCredentials, Credential, OpenApiTools};
+use haft_openapi::{ClientCredentials, Credential, OpenApiTools, OperationLimits};
 use haft_testkit::LogCapture;
 use haft_tools_core::{CallContext, CallScope, Redactor};
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ async fn cut(method: &str, answer: impl Fn() -> Say + Send + Sync + 'static) -> 
         .operation(method, &json!({}))
         .allow_origin(api.origin().parse().unwrap())
         .header(http::HeaderName::from_static("x-mine"), "Secret-7/x")
-        .limits(CallLimits { most_bytes: 10, ..CallLimits::default() });
+        .limits(OperationLimits { most_bytes: 10, ..OperationLimits::default() });
     read(&call(&tools.build(), json!({})).await)
 }
 

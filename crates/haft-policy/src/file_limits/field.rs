@@ -181,7 +181,7 @@ pub(crate) static FIELDS: [Field; 14] = [
     },
 ];
 
-/// Keys of `[limits.retries]`, as they are called in [`Retries`](haft_tools_core::Retries).
+/// Keys of `[limits.retries]`, as they are called in [`ToolRetries`](haft_tools_core::ToolRetries).
 pub(crate) static RETRY_FIELDS: [Field; 3] = [
     field(
         ("most", "How often a call is tried again; 2 by default."),

@@ -341,8 +341,8 @@ fn what_is_of_another_kind_is_refused() {
 fn tables_of_others_are_left_to_them_by_name_alone() {
     let text =
         "[model]\nname = 1\n[modle]\n[agents.x]\nprompt = \"a\"\npormpt = \"b\"\n[agents.x.permissions]\n";
-    let error =
-        PolicyFile::parse_within(text, "haft.toml", &language(), &["model", "agents.prompt"]).unwrap_err();
+    let error = PolicyFile::parse_with_others(text, "haft.toml", &language(), &["model", "agents.prompt"])
+        .unwrap_err();
     expect![[r#"
         error: `modle` is not a key of this file; write `model`
          --> haft.toml:3:2

@@ -3,8 +3,8 @@ use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, ToolCall, ToolError};
 use haft_policy::PolicyFile;
 use haft_tools_core::{
-    Accesses, Batch, CallContext, CallOutcome, CallScope, Limits, LocalExecutor, Retries, ToolExecutor as _,
-    ToolRegistry, Widths, tool_fn,
+    Accesses, Batch, CallContext, CallOutcome, CallScope, Limits, LocalExecutor, ToolExecutor as _,
+    ToolRegistry, ToolRetries, Widths, tool_fn,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -58,7 +58,11 @@ longest_delay = "1 min"
         input_bytes: 1 << 30,
         update_interval: Duration::from_millis(100),
         approval_lifetime: Some(Duration::from_hours(1)),
-        retries: Retries { most: 0, delay: Duration::from_secs(1), longest_delay: Duration::from_mins(1) },
+        retries: ToolRetries {
+            most: 0,
+            delay: Duration::from_secs(1),
+            longest_delay: Duration::from_mins(1),
+        },
     };
     assert_eq!(load(text).unwrap().limits, expected);
 }

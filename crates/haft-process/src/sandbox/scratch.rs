@@ -17,7 +17,7 @@ const TRIES: u32 = 16;
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let temporary = directory.path();
-/// let scratch = Scratch::within(temporary)?;
+/// let scratch = Scratch::in_directory(temporary)?;
 /// let confinement = Confinement::new().read("/usr").scratch(&scratch);
 /// # let _ = confinement;
 /// let place = scratch.path().to_owned();
@@ -37,7 +37,7 @@ impl Scratch {
     /// # Errors
     ///
     /// When nothing can be made there.
-    pub fn within(directory: &Path) -> io::Result<Self> {
+    pub fn in_directory(directory: &Path) -> io::Result<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let directory = directory.canonicalize()?;
         let mut tries = TRIES;

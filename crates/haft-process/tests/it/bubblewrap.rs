@@ -53,7 +53,7 @@ async fn what_is_protected_stays_as_it_is() {
 #[tokio::test]
 async fn temporary_directories_are_its_own_and_what_is_hidden_is_empty() {
     let place = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room");
-    let scratch = Scratch::within(place.path()).expect("it is made");
+    let scratch = Scratch::in_directory(place.path()).expect("it is made");
     let Some(place) = Place::by_bubblewrap() else { return };
     fs::write(place.root.join("in/.env"), "hunter2\n").expect("it is made");
     let place = place.with(|confinement, root| confinement.scratch(&scratch).hide(root.join("in/.env")));

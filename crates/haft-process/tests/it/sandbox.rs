@@ -381,7 +381,7 @@ async fn what_a_program_gives_up_the_host_keeps() {
     for place in [Place::new, Place::by_bubblewrap] {
         for network in [Network::None, Network::Loopback, Network::Ports([443].into())] {
             let Some(place) = place() else { continue };
-            let scratch = Scratch::within(&place.root).expect("it is made");
+            let scratch = Scratch::in_directory(&place.root).expect("it is made");
             let place = place.with(|confinement, root| {
                 confinement
                     .protect(root.join("in/.git/hooks"))
@@ -464,7 +464,7 @@ async fn refuses_system_calls() {
 #[tokio::test]
 async fn has_directories_of_its_own_for_what_is_temporary() {
     let Some(elsewhere) = Place::new() else { return };
-    let scratch = Scratch::within(&elsewhere.root).expect("it is made");
+    let scratch = Scratch::in_directory(&elsewhere.root).expect("it is made");
     let free = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room");
     let root = free.path().canonicalize().expect("it is there");
     if root.starts_with("/tmp") {
@@ -485,7 +485,7 @@ async fn has_directories_of_its_own_for_what_is_temporary() {
 #[tokio::test]
 async fn the_usual_temporary_directory_stays_where_something_in_it_is_needed() {
     let Some(place) = Place::new() else { return };
-    let scratch = Scratch::within(&place.root).expect("it is made");
+    let scratch = Scratch::in_directory(&place.root).expect("it is made");
     let place = place.with(|confinement, _| confinement.read("/tmp/needed").scratch(&scratch));
     let tmp = Sandbox::probe().temporary_directory(&place.confinement).expect("there is one");
     assert_eq!(tmp, scratch.path().join("tmp"));
@@ -496,7 +496,7 @@ async fn the_usual_temporary_directory_stays_where_something_in_it_is_needed() {
 #[tokio::test]
 async fn a_scratch_directory_goes_with_its_owner() {
     let directory = TempDir::new().expect("there is room");
-    let scratch = Scratch::within(directory.path()).expect("it is made");
+    let scratch = Scratch::in_directory(directory.path()).expect("it is made");
     assert_eq!(fs::read_dir(directory.path()).expect("it is there").count(), 1);
     drop(scratch);
     assert_eq!(fs::read_dir(directory.path()).expect("it is there").count(), 0);
@@ -505,7 +505,7 @@ async fn a_scratch_directory_goes_with_its_owner() {
 #[tokio::test]
 async fn what_is_hidden_looks_empty() {
     let Some(place) = Place::new() else { return };
-    let scratch = Scratch::within(&place.root).expect("it is made");
+    let scratch = Scratch::in_directory(&place.root).expect("it is made");
     fs::write(place.root.join("in/.env"), "TOKEN=hunter2\n").expect("it is made");
     let place = place.with(|confinement, root| {
         confinement.scratch(&scratch).read(root.join("out")).hide(root.join("out")).hide(root.join("in/.env"))

@@ -78,8 +78,8 @@ fn takes_all_replies_at_once(adapter: AdapterKind) -> bool {
 /// Says how the turn is to be taken.
 pub(super) fn options(model: &GenaiModel, request: &ModelRequest) -> ChatOptions {
     let mut options = ChatOptions::default()
-        .with_stream_header_timeout(model.patience.answer)
-        .with_stream_read_timeout(model.patience.idle)
+        .with_stream_header_timeout(model.patience.first_byte_timeout)
+        .with_stream_read_timeout(model.patience.idle_timeout)
         .with_capture_usage(true)
         .with_capture_tool_calls(true)
         .with_capture_reasoning_content(true)

@@ -22,12 +22,12 @@ use tokio_util::sync::CancellationToken;
 ///
 /// let http = HttpClient::new(AddressPolicy::public().loopback())?;
 /// let vllm = Service::new(http.clone(), "http://127.0.0.1:8000/v1")?;
-/// let capabilities = ModelCapabilities::new("Qwen/Qwen3-8B").with_parallel_tool_calls();
+/// let capabilities = ModelCapabilities::new("Qwen/Qwen3-8B").parallel_tool_calls();
 /// let local = OpenAiChatModel::new(vllm, capabilities).token_limit(TokenLimit::MaxTokens);
 ///
 /// let base = "https://generativelanguage.googleapis.com/v1beta/openai";
 /// let gemini = Service::new(http, base)?.bearer(ApiKey::new("secret")?);
-/// let capabilities = ModelCapabilities::new("gemini-3-flash-preview").with_images().with_parallel_tool_calls();
+/// let capabilities = ModelCapabilities::new("gemini-3-flash-preview").images().parallel_tool_calls();
 /// let gemini = OpenAiChatModel::new(gemini, capabilities).dialect(Dialect::Gemini);
 /// # let _ = (local, gemini);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -92,9 +92,9 @@ pub struct OpenAiChatModel {
 /// #         }
 /// #     }
 /// # });
-/// # let capabilities = ModelCapabilities::new("test-model").with_parallel_tool_calls();
+/// # let capabilities = ModelCapabilities::new("test-model").parallel_tool_calls();
 /// let model = OpenAiChatModel::new(service, capabilities).token_limit(TokenLimit::MaxTokens);
-/// let request = ModelRequest::new([Message::user("Go on.")]).with_max_output_tokens(500);
+/// let request = ModelRequest::new([Message::user("Go on.")]).max_output_tokens(500);
 /// # assert!(model.stream(request, Default::default()).await.is_err());
 /// # let body = server.join().expect("the server ends")?;
 /// assert_eq!((&body["max_tokens"], body.get("max_completion_tokens")), (&json!(500), None));

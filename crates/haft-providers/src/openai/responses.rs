@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 ///
 /// let http = HttpClient::new(AddressPolicy::public())?;
 /// let service = Service::openai(http, ApiKey::new("secret")?);
-/// let capabilities = ModelCapabilities::new("gpt-5.1").with_reasoning().with_images().with_parallel_tool_calls();
+/// let capabilities = ModelCapabilities::new("gpt-5.1").reasoning().images().parallel_tool_calls();
 /// let model = OpenAiResponsesModel::new(service, capabilities).reasoning_effort("low").reasoning_summary("auto");
 /// # let _ = model;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

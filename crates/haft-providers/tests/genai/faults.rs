@@ -60,7 +60,7 @@ async fn what_does_not_pass_is_told_with_the_next_step_and_without_the_key() {
 #[tokio::test]
 async fn an_answer_that_stands_still_ends() {
     let server = Server::start([Answer::events(&GEMINI[..GEMINI.len() / 2]).then_still()]).await;
-    let model = model("gemini", server.address).patience(quick().idle(Duration::from_millis(200)));
+    let model = model("gemini", server.address).patience(quick().idle_timeout(Duration::from_millis(200)));
     let (_, turn) = take_turn(&model, request()).await;
     expect!["the model is not available: 127.0.0.1: model response body read timed out; ask again, or wait longer for this model"].assert_eq(&told(&turn.unwrap_err()));
 }

@@ -52,7 +52,7 @@ pub(crate) const WHOLE: [(&str, &str); 3] = [("gemini", GEMINI), ("ollama", OLLA
 
 pub(crate) fn model(adapter: &str, address: SocketAddr) -> GenaiModel {
     let http = HttpClient::new(AddressPolicy::public().loopback()).unwrap();
-    let capabilities = ModelCapabilities::new("test-model").with_images().with_parallel_tool_calls();
+    let capabilities = ModelCapabilities::new("test-model").images().parallel_tool_calls();
     let model = GenaiModel::new(http, adapter, capabilities).unwrap().patience(quick());
     model.key(ApiKey::new(KEY).unwrap()).base_url(&format!("http://{address}/v1/")).unwrap()
 }

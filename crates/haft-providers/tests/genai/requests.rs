@@ -87,10 +87,7 @@ async fn sent(
 }
 
 async fn check(adapter: &str, answer: &str, expected: ExpectFile) {
-    let request = ModelRequest::new(transcript())
-        .with_system("Be brief.")
-        .with_tools(tools())
-        .with_max_output_tokens(100);
+    let request = ModelRequest::new(transcript()).system("Be brief.").tools(tools()).max_output_tokens(100);
     let set = |model: GenaiModel| {
         let model =
             model.tool_choice(ToolChoice::Required).stop_sequences(["END"]).reasoning_effort("low").unwrap();
@@ -177,7 +174,7 @@ async fn no_adapter_drops_anything_of_a_transcript() {
     let mut refused = Vec::new();
     for adapter in GenaiModel::adapters().filter(|adapter| !["zai", "baidu"].contains(adapter)) {
         let mut server = Server::start([Answer::new(400, "", "")]).await;
-        let request = ModelRequest::new(messages.clone()).with_system("told-8");
+        let request = ModelRequest::new(messages.clone()).system("told-8");
         let (_, turn) = take_turn(&model(adapter, server.address), request).await;
         let error = turn.unwrap_err();
         // What an adapter cannot say it may refuse, but not leave out.

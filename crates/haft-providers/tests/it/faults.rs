@@ -196,7 +196,7 @@ async fn an_answer_that_stands_still_ends() {
         let transcript = wire.transcript("overloaded");
         let half = transcript.find("Half").unwrap();
         let server = Server::start([Answer::events(&transcript[..half]).then_still()]).await;
-        let patience = quick().idle(Duration::from_millis(50));
+        let patience = quick().idle_timeout(Duration::from_millis(50));
         let model = wire.patient_model(server.address, patience);
         let (_, turn) = take_turn(&*model, go_on()).await;
         let error = turn.unwrap_err();
@@ -252,7 +252,7 @@ async fn what_the_client_refuses_is_told_with_the_next_step() {
 async fn a_service_that_does_not_begin_to_answer_is_asked_once() {
     for wire in ALL {
         let mut server = Server::start([Answer::silence()]).await;
-        let patience = quick().answer(Duration::from_millis(50));
+        let patience = quick().first_byte_timeout(Duration::from_millis(50));
         let model = wire.patient_model(server.address, patience);
         let error = take_turn(&*model, go_on()).await.1.unwrap_err();
         assert_eq!(

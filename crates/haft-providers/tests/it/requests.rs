@@ -106,10 +106,10 @@ fn transcript() -> Vec<Message> {
 
 async fn check_whole(wire: Wire, expected: &ExpectFile) {
     let request = ModelRequest::new(transcript())
-        .with_system("You read files.")
-        .with_tools(tools(&["read_file", "write_file"]))
-        .with_max_output_tokens(1000)
-        .with_temperature(0.5);
+        .system("You read files.")
+        .tools(tools(&["read_file", "write_file"]))
+        .max_output_tokens(1000)
+        .temperature(0.5);
     let (head, body) = sent(|address| wire.model(address), wire, request).await;
     let lines: Vec<&str> = head.lines().filter(|line| !line.starts_with("content-length")).collect();
     expected.assert_eq(&format!("{}\n{body:#}\n", lines.join("\n")));
@@ -149,7 +149,7 @@ fn alone() -> ModelCapabilities {
 }
 
 fn go_on() -> ModelRequest {
-    ModelRequest::new([Message::user("Go on.")]).with_tools(tools(&["read"]))
+    ModelRequest::new([Message::user("Go on.")]).tools(tools(&["read"]))
 }
 
 #[tokio::test]
@@ -217,7 +217,7 @@ async fn settings_are_said_in_the_words_of_chat_completions() {
             .dialect(Dialect::OpenAiStrict)
             .extra("service_tier", json!("flex"))
     };
-    let request = go_on().with_max_output_tokens(7);
+    let request = go_on().max_output_tokens(7);
     check_settings(|at| Box::new(full(at)), wire, request, &expect![[r#"{"max_tokens":7,"model":"m","parallel_tool_calls":false,"reasoning_effort":"low","service_tier":"flex","stop":["END"],"tool_choice":"required","tools":[{"function":{"description":"Reads a file.","name":"read","parameters":{"additionalProperties":false,"properties":{"limit":{"type":["integer","null"]},"path":{"description":"(minLength: 1)","type":"string"}},"required":["limit","path"],"type":"object"},"strict":true},"type":"function"}]}"#]]).await;
 }
 
@@ -225,7 +225,7 @@ async fn settings_are_said_in_the_words_of_chat_completions() {
 async fn names_that_gemini_does_not_take_are_written_otherwise() {
     let model =
         |at| OpenAiChatModel::new(service(at), capabilities()).patience(quick()).dialect(Dialect::Gemini);
-    let request = ModelRequest::new([Message::user("Go on.")]).with_tools(tools(&["3d_view"]));
+    let request = ModelRequest::new([Message::user("Go on.")]).tools(tools(&["3d_view"]));
     check_settings(|at| Box::new(model(at)), Wire::Chat, request, &expect![[r#"{"model":"test-model","tools":[{"function":{"description":"Reads a file.","name":"t_3d_view__4887e81e6f37","parameters":{"properties":{"limit":{"type":"integer"},"path":{"minLength":1,"type":"string"}},"required":["path"],"type":"object"}},"type":"function"}]}"#]]).await;
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn quick() -> Patience {
-    Patience::default().retries(2).first_wait(Duration::from_millis(1)).idle(Duration::from_secs(20))
+    Patience::default().retries(2).delay(Duration::from_millis(1)).idle_timeout(Duration::from_secs(20))
 }
 
 /// Asks for a turn, and gives it with the deltas that were seen.

@@ -47,7 +47,7 @@ impl Wire {
 }
 
 pub(crate) fn capabilities() -> ModelCapabilities {
-    ModelCapabilities::new("test-model").with_images().with_parallel_tool_calls().with_reasoning()
+    ModelCapabilities::new("test-model").images().parallel_tool_calls().reasoning()
 }
 
 pub(crate) fn service(address: SocketAddr) -> Service {

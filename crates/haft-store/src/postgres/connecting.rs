@@ -97,7 +97,7 @@ impl PostgresOptions {
     }
 
     /// Also trusts servers whose certificates these authorities have signed, given in PEM; besides those of the system.
-    pub fn trusting(mut self, pem: impl Into<Vec<u8>>) -> Self {
+    pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities = pem.into();
         self
     }

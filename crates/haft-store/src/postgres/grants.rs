@@ -48,7 +48,7 @@ impl GrantStore for PostgresStore {
         .await
     }
 
-    async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
+    async fn list_grants(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
         self.durably("read the grants", |client| {
             Box::pin(
                 async move { grants(&client.query("SELECT id, body FROM grants ORDER BY seq", &[]).await?) },

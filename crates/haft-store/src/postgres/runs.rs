@@ -72,7 +72,7 @@ impl RunStore for PostgresStore {
         .await
     }
 
-    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+    async fn list_runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         self.durably("read the runs", |client| {
             Box::pin(async move {
                 let sql = "SELECT run, agent, started_at_ms, updated_at_ms, status, revision FROM runs \

@@ -55,7 +55,7 @@ impl GrantStore for SqliteStore {
         .await
     }
 
-    async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
+    async fn list_grants(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
         self.durably("read the grants", |connection| {
             let all =
                 grants(&connection.transaction()?, "SELECT seq, id, body FROM grants ORDER BY seq", ())?;

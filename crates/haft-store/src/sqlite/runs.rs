@@ -61,7 +61,7 @@ impl RunStore for SqliteStore {
         .await
     }
 
-    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+    async fn list_runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         self.durably("read the runs", |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT run, agent, started_at_ms, updated_at_ms, status, revision FROM runs \

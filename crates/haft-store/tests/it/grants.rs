@@ -55,11 +55,11 @@ async fn grants_are_there_in_the_next_process_until_they_are_revoked() {
         place.store().add(grant).await.unwrap();
     }
     let store = place.store();
-    let all: Vec<Grant> = store.list().await.unwrap().iter().map(|grant| (**grant).clone()).collect();
+    let all: Vec<Grant> = store.list_grants().await.unwrap().iter().map(|grant| (**grant).clone()).collect();
     assert_eq!(all, [never.clone(), expired.clone()]);
     assert!(store.revoke(&never.id).await.unwrap());
     assert!(!store.revoke(&never.id).await.unwrap());
-    assert_eq!(*place.store().list().await.unwrap()[0], expired);
+    assert_eq!(*place.store().list_grants().await.unwrap()[0], expired);
 }
 
 #[tokio::test]
@@ -69,5 +69,5 @@ async fn a_grant_that_is_kept_twice_is_one() {
     let store = place.store();
     store.add(&grant).await.unwrap();
     store.add(&grant).await.unwrap();
-    assert_eq!(store.list().await.unwrap().len(), 1);
+    assert_eq!(store.list_grants().await.unwrap().len(), 1);
 }

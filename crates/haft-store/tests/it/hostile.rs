@@ -3,9 +3,9 @@ use crate::fixture::{Place, pending};
 use expect_test::{Expect, expect};
 use haft_core::Decision;
 use haft_store::{ChildRuns as _, RecordStore as _, Upkeep as _};
-use haft_store::{OpenError, RecordFilter, RunStore, SaveError, SqliteStore, StoreFault, StoredRun};
+use haft_store::{OpenError, RecordFilter, RunStore as _, SaveError, SqliteStore, StoreFault, StoredRun};
 use haft_tools_core::{
-    Approval, CallScope, Claim, Grant, GrantPlace, GrantStore, Journal, PendingStore as _, StoreError,
+    Approval, CallScope, Claim, Grant, GrantPlace, GrantStore as _, Journal, PendingStore as _, StoreError,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -165,7 +165,7 @@ async fn a_file_of_an_older_version_is_brought_up_to_date() {
     store.append(&mut kept, vec![json!("one more")]).await.unwrap();
     assert_eq!(store.log(&kept.run).await.unwrap(), [json!("one more")]);
     assert_eq!(do_all(&store).await.len(), 0);
-    assert_eq!(GrantStore::list(&store).await.unwrap().len(), 2);
+    assert_eq!(store.list_grants().await.unwrap().len(), 2);
 }
 
 /// Does everything that a store does once; gives what failed.
@@ -180,7 +180,7 @@ async fn do_all(store: &SqliteStore) -> Vec<StoreError> {
     };
     let done = [
         store.add(&grant()).await,
-        GrantStore::list(store).await.map(drop),
+        store.list_grants().await.map(drop),
         store.holding(None, &[GrantPlace::Always]).await.map(drop),
         store.revoke("1").await.map(drop),
         store.put(&call).await,
@@ -191,7 +191,7 @@ async fn do_all(store: &SqliteStore) -> Vec<StoreError> {
         saved,
         store.load(&"run-1".parse().unwrap()).await.map(drop),
         store.log(&"run-1".parse().unwrap()).await.map(drop),
-        RunStore::list(store).await.map(drop),
+        store.list_runs().await.map(drop),
         store.delete(&"run-1".parse().unwrap()).await.map(drop),
         store.records(&RecordFilter::new()).await.map(drop),
         store.put_child(&"child".parse().unwrap(), &"run-1".parse().unwrap(), &json!(1)).await,
@@ -266,7 +266,7 @@ async fn an_entry_that_cannot_be_read_is_named() {
     let change = |sql: &str| Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
     change("UPDATE grants SET body = '{'; UPDATE pending SET body = json_set(body, '$.version', 2)");
     let mut errors = vec![
-        GrantStore::list(&store).await.unwrap_err(),
+        store.list_grants().await.unwrap_err(),
         store.holding(None, &[GrantPlace::Always]).await.unwrap_err(),
         store.waiting().await.unwrap_err(),
     ];
@@ -292,7 +292,7 @@ async fn an_entry_that_cannot_be_read_is_named() {
         invalid utf-8 sequence of 1 bytes from index 0"#]].assert_eq(&printed.join("\n\n"));
     // The way out that is named.
     assert!(store.revoke("bad").await.unwrap());
-    assert_eq!(GrantStore::list(&store).await.unwrap(), []);
+    assert_eq!(store.list_grants().await.unwrap(), []);
 }
 
 pub(crate) fn lock(path: PathBuf) {
@@ -309,7 +309,7 @@ async fn a_database_that_stays_locked_can_be_read_and_says_so() {
     let store = open(&place.path()).unwrap();
     let mut child = Child::start(&Part::Lock { path: place.path() });
     child.expect("locked");
-    assert_eq!(GrantStore::list(&store).await.unwrap().len(), 1);
+    assert_eq!(store.list_grants().await.unwrap().len(), 1);
     let errors = do_all(&store).await;
     assert_eq!(errors.len(), 13, "{errors:?}");
     expect![[r#"
@@ -349,7 +349,7 @@ async fn a_full_disk_leaves_nothing_half_written() {
     assert!(store.save(&mut run).await.is_err());
     assert_eq!(run.revision, 0);
     assert_eq!(store.waiting().await.unwrap(), []);
-    assert_eq!(RunStore::list(&store).await.unwrap(), []);
+    assert_eq!(store.list_runs().await.unwrap(), []);
     // What there is room for is still kept.
     assert_eq!(store.claim(&large).await.unwrap(), Claim::Taken);
     assert_eq!(store.claim(&large).await.unwrap(), Claim::TakenBefore);

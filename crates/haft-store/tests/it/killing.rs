@@ -1,8 +1,8 @@
 use crate::child::{Child, Part, say};
 use crate::fixture::{Place, pending};
 use haft_core::{Decision, ReplyStatus, RunId, ToolCall, ToolReply};
-use haft_store::{RecordFilter, RecordStore as _, RunStore, SqliteStore, StoredRun};
-use haft_tools_core::{CallScope, Claim, Grant, GrantPlace, GrantStore, Journal, PendingStore as _};
+use haft_store::{RecordFilter, RecordStore as _, RunStore as _, SqliteStore, StoredRun};
+use haft_tools_core::{CallScope, Claim, Grant, GrantPlace, GrantStore as _, Journal, PendingStore as _};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ async fn check(store: &SqliteStore, name: &str, said: &Said) {
     let of_process = format!("{name}-");
     assert!(waiting.iter().filter(|id| id.starts_with(&of_process)).count() <= 1);
 
-    let grants = GrantStore::list(store).await.unwrap();
+    let grants = store.list_grants().await.unwrap();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for grant in grants.iter().filter(|grant| grant.rule == name) {
         *counts.entry(&grant.id).or_default() += 1;

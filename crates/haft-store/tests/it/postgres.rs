@@ -9,7 +9,9 @@ use haft_store::{
     ConnectError, PostgresStore, RecordFilter, RecordStore as _, RunStatus, RunStore as _, StoreFault,
     StoredRun, TakeError,
 };
-use haft_tools_core::{Answered, Approval, Claim, Grant, GrantPlace, GrantStore, Journal, PendingStore as _};
+use haft_tools_core::{
+    Answered, Approval, Claim, Grant, GrantPlace, GrantStore as _, Journal, PendingStore as _,
+};
 use serde_json::json;
 use std::error::Error as _;
 use std::sync::Arc;
@@ -58,7 +60,7 @@ async fn what_cannot_be_used_is_refused_before_anything_is_sent() {
     let named = PostgresStore::options().schema("haft; DROP TABLE x").connect(url).await.unwrap_err();
     assert!(matches!(named, ConnectError::Schema { .. }), "{named:?}");
     for pem in ["no certificate", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"] {
-        let refused = PostgresStore::options().trusting(pem).connect(url).await.unwrap_err();
+        let refused = PostgresStore::options().authorities(pem).connect(url).await.unwrap_err();
         assert!(matches!(refused, ConnectError::Authorities { .. }), "{refused:?}");
     }
 }
@@ -70,7 +72,7 @@ async fn a_grant_an_answer_and_a_record_are_there_for_every_node() {
     let (one, other) = (postgres_in(&schema).await.unwrap(), postgres_in(&schema).await.unwrap());
     let grant = Grant::new(Decision::Allow, "read(a)", None, GrantPlace::Always);
     one.add(&grant).await.unwrap();
-    assert_eq!(*GrantStore::list(&other).await.unwrap()[0], grant);
+    assert_eq!(*other.list_grants().await.unwrap()[0], grant);
     assert!(other.revoke(&grant.id).await.unwrap());
     assert!(!one.revoke(&grant.id).await.unwrap());
 

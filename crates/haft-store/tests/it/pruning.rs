@@ -3,8 +3,8 @@
 use crate::fixture::{Whole, each, pending_with, run};
 use crate::journal::{journal, record};
 use haft_core::Decision;
-use haft_store::{Pruned, RunLease, RunStatus, RunStore, StoredRun};
-use haft_tools_core::{Approval, Claim, Grant, GrantPlace, GrantStore, PendingCall};
+use haft_store::{Pruned, RunLease, RunStatus, StoredRun};
+use haft_tools_core::{Approval, Claim, Grant, GrantPlace, PendingCall};
 use serde_json::json;
 use std::time::{Duration, SystemTime};
 
@@ -42,9 +42,9 @@ async fn what_is_old_goes_and_what_keeps_a_call_from_running_again_stays() {
         assert_eq!(counted(Duration::ZERO).await, (1, 0, 1, 1));
         assert_eq!(store.claim(&claimed_too).await.unwrap(), Claim::TakenBefore);
         assert_eq!(store.waiting().await.unwrap(), [waits]);
-        assert_eq!(RunStore::list(store).await.unwrap()[0].run, run("running"));
+        assert_eq!(store.list_runs().await.unwrap()[0].run, run("running"));
         let held: Vec<Grant> =
-            GrantStore::list(store).await.unwrap().iter().map(|grant| (**grant).clone()).collect();
+            store.list_grants().await.unwrap().iter().map(|grant| (**grant).clone()).collect();
         assert_eq!(held, [always, running]);
     })
     .await;
@@ -91,7 +91,7 @@ async fn a_run_that_a_process_left_behind_goes_unless_something_waits_in_it() {
         let Pruned { pending, runs, .. } = store.prune(Duration::ZERO).await.unwrap();
         assert_eq!((pending, runs), (1, 1));
         let mut left: Vec<String> =
-            RunStore::list(store).await.unwrap().iter().map(|run| run.run.to_string()).collect();
+            store.list_runs().await.unwrap().iter().map(|run| run.run.to_string()).collect();
         left.sort();
         assert_eq!(left, ["at work", "waits", "waits below"]);
     })

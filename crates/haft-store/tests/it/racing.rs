@@ -2,7 +2,7 @@ use crate::child::{Child, Part, say, stay, wait_for_start};
 use crate::fixture::{Place, pending, run};
 use haft_core::Decision;
 use haft_store::{RunStore as _, SqliteStore, TakeError};
-use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore, PendingStore as _};
+use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore as _, PendingStore as _};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ async fn processes_that_make_a_database_at_once_all_have_it() {
     let said = at_once(|number| Part::Open { path: place.path(), rule: format!("read({number})") });
     assert_eq!(said, vec![vec!["kept".to_owned()]; PROCESSES]);
     let mut rules: Vec<String> =
-        GrantStore::list(&place.store()).await.unwrap().iter().map(|grant| grant.rule.clone()).collect();
+        place.store().list_grants().await.unwrap().iter().map(|grant| grant.rule.clone()).collect();
     rules.sort();
     assert_eq!(rules, (0..PROCESSES).map(|number| format!("read({number})")).collect::<Vec<_>>());
 }

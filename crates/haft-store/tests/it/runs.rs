@@ -3,7 +3,7 @@ use haft_core::Decision;
 use haft_store::{
     GivenUp, MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError, Upkeep as _,
 };
-use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore, PendingStore as _};
+use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore as _, PendingStore as _};
 use serde_json::{Value, json};
 use std::error::Error as _;
 use std::fs;
@@ -36,10 +36,10 @@ async fn a_run_is_loaded_as_it_was_saved() {
         store.save(&mut saved).await.unwrap();
         assert_eq!(saved.revision, 2);
         assert_eq!(store.load(&saved.run).await.unwrap(), Some(saved.clone()));
-        assert_eq!(store.list().await.unwrap(), [saved.summary()]);
+        assert_eq!(store.list_runs().await.unwrap(), [saved.summary()]);
         assert!(store.delete(&saved.run).await.unwrap());
         assert!(!store.delete(&saved.run).await.unwrap());
-        assert_eq!(store.list().await.unwrap(), []);
+        assert_eq!(store.list_runs().await.unwrap(), []);
     })
     .await;
 }
@@ -195,7 +195,7 @@ async fn a_run_that_is_given_up_has_ended_and_its_calls_do_not_run() {
     assert!(matches!(store.save(&mut given_up).await, Err(SaveError::Outdated { .. })));
     assert_eq!(store.claim(&call).await.unwrap(), Claim::TakenBefore);
     assert_eq!(store.waiting().await.unwrap(), [other]);
-    assert_eq!(*GrantStore::list(&store).await.unwrap()[0], always);
+    assert_eq!(*store.list_grants().await.unwrap()[0], always);
 
     let GivenUp { run: was_kept, calls, .. } = store.give_up(&run("run-1")).await.unwrap();
     assert_eq!((was_kept, calls), (false, 0));

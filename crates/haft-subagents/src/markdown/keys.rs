@@ -252,8 +252,13 @@ impl Keys<'_> {
         }
         if let Some(own) = own {
             let mode = own.parse::<Mode>();
-            let refuse =
-                |_| format!("is `{}`; write {}", shown(&own), listed(Mode::ALL.map(Mode::as_str), "or"));
+            let refuse = |_| {
+                format!(
+                    "is `{}`; write {}",
+                    shown(&own),
+                    listed(Mode::ALL.iter().map(|mode| mode.as_str()), "or")
+                )
+            };
             return mode.map(Some).map_err(|error| self.wrong("mode", refuse(error)));
         }
         let Some(foreign) = foreign else { return Ok(None) };

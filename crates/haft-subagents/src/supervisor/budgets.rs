@@ -35,7 +35,7 @@ impl Claim<'_> {
         let own = self.own(limits);
         let wish = left(&own, &self.record.spent);
         let Some(purse) = purse else { return self.of_its_own(own, &wish) };
-        let share = wish.within(&shared(&purse.rest(), self.sharers));
+        let share = wish.stricter(&shared(&purse.rest(), self.sharers));
         let reservation = match none_of(&share) {
             // Between the look and this somebody else may have taken it.
             None => purse.reserve(&share).map_err(Short::Held)?,
@@ -52,7 +52,7 @@ impl Claim<'_> {
     /// Sets aside what little there is, for a run that has begun and that nobody gives anything back for.
     pub(super) fn reserve_rest(&self, purse: &Purse, limits: &SpawnLimits) -> Part {
         let wish = left(&self.own(limits), &self.record.spent);
-        let reservation = purse.reserve_at_most(&wish.within(&shared(&purse.rest(), self.sharers)));
+        let reservation = purse.reserve_at_most(&wish.stricter(&shared(&purse.rest(), self.sharers)));
         let budget = in_all(reservation.budget(), &self.record.spent);
         Part { reservation: Some(reservation), budget }
     }
@@ -71,7 +71,7 @@ impl Claim<'_> {
             None => self.spec.budget.wall_time(limits.wall_time),
         };
         // What there was when it was asked for is all there is, also where the run above is not at work.
-        own.within(&self.record.budget)
+        own.stricter(&self.record.budget)
     }
 }
 
@@ -100,7 +100,7 @@ fn shared(rest: &Budget, sharers: u64) -> Budget {
 
 /// The first kind of which there is nothing.
 fn none_of(budget: &Budget) -> Option<BudgetKind> {
-    BudgetKind::ALL.into_iter().find(|kind| budget.limit(*kind) == Some(0))
+    BudgetKind::ALL.iter().copied().find(|kind| budget.limit(*kind) == Some(0))
 }
 
 pub(super) fn left(budget: &Budget, spent: &Spent) -> Budget {

@@ -4,7 +4,7 @@ use super::drive::Order;
 use super::house::House;
 use super::telling::turns;
 use crate::{AgentSpec, ChildEnd, ChildOutcome, ChildRecord, ChildResult, ChildStatus, ToldBy};
-use haft_agent::{RunHandle, Spent, When};
+use haft_agent::{RunHandle, Spent, SteerWhen};
 use haft_core::EventKind;
 use haft_tools_core::{CallScope, PendingCall, StoreError};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl House {
         }
         // It may be asked for news before it is known after which turn it was told.
         self.given.say(record, usize::MAX);
-        if handle.steer(crate::tools::news(record), When::AfterTurn).is_err() {
+        if handle.steer(crate::tools::news(record), SteerWhen::AfterTurn).is_err() {
             self.given.forget(&record.run);
             let untold = self.update(&record.run, |record| {
                 if record.told_by.as_ref() == Some(&by) {

@@ -3,7 +3,7 @@ use super::{closed, schema, spec};
 use crate::supervisor::{Caller, WeakSupervisor, child};
 use crate::{ChildEnd, ChildRecord, ChildStatus};
 use async_trait::async_trait;
-use haft_agent::When;
+use haft_agent::SteerWhen;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, parse_input};
 use serde::Deserialize;
@@ -74,7 +74,7 @@ impl Tool for SendAgent {
             )));
         }
         let message = message.to_owned();
-        let when = if now { When::Now } else { When::AfterTurn };
+        let when = if now { SteerWhen::Now } else { SteerWhen::AfterTurn };
         let supervisor = self.supervisor.clone();
         Ok(Prepared::new(Accesses::none(), Send { supervisor, agent, message, when }))
     }
@@ -84,7 +84,7 @@ struct Send {
     supervisor: WeakSupervisor,
     agent: String,
     message: String,
-    when: When,
+    when: SteerWhen,
 }
 
 #[async_trait]

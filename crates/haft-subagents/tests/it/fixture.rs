@@ -42,7 +42,7 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(session: &str) -> Self {
-        let capabilities = ModelCapabilities::new("scripted").with_parallel_tool_calls();
+        let capabilities = ModelCapabilities::new("scripted").parallel_tool_calls();
         Self { session: session.to_owned(), path: None, capabilities }
     }
 

@@ -21,7 +21,7 @@ Directories above the new path are made.";
 /// the directories that it makes.
 ///
 /// ```
-/// use haft_tool_fs::Move;
+/// use haft_tool_fs::MoveEntry;
 /// use haft_tools_core::ToolRegistry;
 /// # use haft_testkit::call;
 /// # use serde_json::json;
@@ -31,7 +31,7 @@ Directories above the new path are made.";
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n").file("b.txt", "two\n");
 /// # let workdir = tree.workdir();
-/// let registry = ToolRegistry::of([Arc::new(Move::new(workdir.clone())) as _])?;
+/// let registry = ToolRegistry::of([Arc::new(MoveEntry::new(workdir.clone())) as _])?;
 /// call(&registry, "move", json!({ "from": "a.txt", "to": "docs/a.txt" })).await;
 /// assert_eq!(workdir.read(&workdir.resolve("docs/a.txt")?, 100)?, b"one\n");
 ///
@@ -42,7 +42,7 @@ Directories above the new path are made.";
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Move {
+pub struct MoveEntry {
     spec: ToolSpec,
     workdir: Workdir,
 }
@@ -56,7 +56,7 @@ struct Input {
     to: String,
 }
 
-impl Move {
+impl MoveEntry {
     /// Makes the tool for a working directory.
     pub fn new(workdir: Workdir) -> Self {
         let spec = ToolSpec::new(ToolName::project("move"), DESCRIPTION, input_schema::<Input>())
@@ -67,7 +67,7 @@ impl Move {
     }
 }
 
-impl Tool for Move {
+impl Tool for MoveEntry {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

@@ -3,7 +3,7 @@
 use super::Analysis;
 use super::directory::Current;
 use super::paths::Reach;
-use crate::catalogue::{Host, Word};
+use crate::catalog::{Host, Word};
 use crate::script::Surroundings;
 use haft_tools_core::{Access, AccessMode};
 use haft_workdir::WorkdirPath;

@@ -1,7 +1,7 @@
 //! Which variables matter to what commands do.
 
 use super::Analysis;
-use crate::catalogue::is_harmless_assignment;
+use crate::catalog::is_harmless_assignment;
 use crate::syntax::{Unreadable, is_number, scan};
 use brush_parser::ast::{Assignment, AssignmentName, AssignmentValue};
 

@@ -3,7 +3,7 @@
 use super::Analysis;
 use super::directory::Current;
 use super::paths::{Place, Reach};
-use crate::catalogue::Word;
+use crate::catalog::Word;
 use crate::syntax::Unreadable;
 use haft_tools_core::{Access, AccessMode};
 use haft_workdir::EntryKind;
@@ -29,7 +29,7 @@ pub(super) fn is_of_shell_alone(name: &str) -> bool {
 impl Analysis<'_> {
     /// Tells whether a name is that of a command, so that a function of this name would be another.
     pub(super) fn is_command(&self, name: &str) -> bool {
-        BUILTINS.contains(&name) || self.catalogue.effects(&[Word::literal(name)]).is_some()
+        BUILTINS.contains(&name) || self.catalog.effects(&[Word::literal(name)]).is_some()
     }
 
     /// Takes into account what a command does to the shell. Tells whether it runs its own words.

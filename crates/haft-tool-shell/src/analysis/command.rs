@@ -5,7 +5,7 @@ use super::directory::Current;
 use super::other_shell;
 use super::standard_input::StandardInput;
 use super::{Analysis, canonical};
-use crate::catalogue::{Effects, Nested, Target, Word};
+use crate::catalog::{Effects, Nested, Target, Word};
 use crate::command_patterns::assigned;
 use crate::syntax::{Failure, Unreadable, scan};
 use brush_parser::ast::{AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand};
@@ -122,7 +122,7 @@ impl Analysis<'_> {
             self.opaque(format!("which command `{}` is", name.text));
             return self.command_is(text, false);
         }
-        let effects = self.catalogue.effects(&words);
+        let effects = self.catalog.effects(&words);
         let is_complete =
             effects.as_ref().is_some_and(|effects| effects.is_complete && effects.opaque.is_none());
         let is_function = self.functions.contains(&name.text);

@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::directory::Current;
-use crate::catalogue::{Host, Target, Word};
+use crate::catalog::{Host, Target, Word};
 use crate::syntax::scan;
 use haft_tools_core::{Access, AccessMode, Resource, Scheme};
 use haft_workdir::{EntryKind, ResolveError, WorkdirPath};
@@ -203,7 +203,7 @@ impl Reach {
             // What is decided is whether the directory may be looked into. What is made or removed below it shows there.
             Self::Names => {
                 let below = Resource::subtree(scheme.clone(), path);
-                Access::new(mode, Resource::exact(scheme, path)).within(&below)
+                Access::new(mode, Resource::exact(scheme, path)).ordered_in(&below)
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::Analysis;
 use super::directory::Current;
 use super::standard_input::StandardInput;
-use crate::catalogue::Word;
+use crate::catalog::Word;
 use crate::syntax::{Unreadable, is_constant, scan_document};
 use brush_parser::ast::{
     AndOr, AndOrList, Command, CompoundCommand, CompoundList, ExtendedTestExpr, FunctionDefinition,

@@ -1,4 +1,4 @@
-use crate::catalogue::Word;
+use crate::catalog::Word;
 use crate::syntax::{Scanned, quoted, split};
 use std::borrow::Cow;
 

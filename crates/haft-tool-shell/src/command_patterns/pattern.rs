@@ -1,5 +1,5 @@
 use super::command::{Command, base};
-use crate::catalogue::{Catalogue, Word};
+use crate::catalog::{CommandCatalog, Word};
 use std::ops::Range;
 
 /// The patterns that stand for commands by what is known of them.
@@ -83,9 +83,9 @@ impl Pattern {
     }
 
     /// Tells whether all that the command stands for is meant.
-    pub(super) fn contains(&self, command: &Command<'_>, catalogue: &Catalogue) -> bool {
+    pub(super) fn contains(&self, command: &Command<'_>, catalog: &CommandCatalog) -> bool {
         match self {
-            Self::Class(class) => class.contains(command, catalogue),
+            Self::Class(class) => class.contains(command, catalog),
             Self::Words(parts) => {
                 let words = command.words();
                 let none = |_: usize| false;
@@ -93,24 +93,24 @@ impl Pattern {
                     return false;
                 }
                 // Most commands have no such word, so that it is looked for last.
-                let marked = catalogue.effects(words).map(|effects| effects.marked).unwrap_or_default();
+                let marked = catalog.effects(words).map(|effects| effects.marked).unwrap_or_default();
                 marked.is_empty() || contains(parts, words, 0, &|place| marked.contains(&place))
             }
         }
     }
 
     /// Tells whether any of what the command could stand for is meant.
-    pub(super) fn touches(&self, command: &Command<'_>, catalogue: &Catalogue) -> bool {
+    pub(super) fn touches(&self, command: &Command<'_>, catalog: &CommandCatalog) -> bool {
         match self {
-            Self::Class(class) => class.contains(command, catalogue),
+            Self::Class(class) => class.contains(command, catalog),
             Self::Words(parts) => touches(parts, command.words()),
         }
     }
 }
 
 impl ClassPattern {
-    fn contains(&self, command: &Command<'_>, catalogue: &Catalogue) -> bool {
-        let Some(effects) = catalogue.effects(command.words()) else { return false };
+    fn contains(&self, command: &Command<'_>, catalog: &CommandCatalog) -> bool {
+        let Some(effects) = catalog.effects(command.words()) else { return false };
         let is_understood = effects.is_complete && effects.opaque.is_none();
         match self.0 {
             // What it runs is a command of its own, which is declared besides.

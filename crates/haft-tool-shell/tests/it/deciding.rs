@@ -1,6 +1,6 @@
 use haft_core::ToolErrorKind;
 use haft_testkit::Tree;
-use haft_tool_shell::{Bash, Catalogue, CommandPatterns, EXEC, Environment};
+use haft_tool_shell::{Bash, CommandCatalog, CommandPatterns, EXEC, Environment};
 use haft_tools_core::{Access, AccessMode, PatternSet, PatternSyntax as _, Resource, Scheme, Tool as _};
 use serde_json::json;
 
@@ -32,12 +32,12 @@ impl Rules {
 
     /// Goes by what a text says of more commands.
     pub(crate) fn knowing(tree: &Tree, toml: &str, allow: &[&str]) -> Self {
-        let catalogue = Catalogue::built_in().extended(toml).expect("it is a catalogue");
+        let catalog = CommandCatalog::built_in().extended(toml).expect("it is a catalog");
         let patterns: Vec<Box<str>> = allow.iter().map(|pattern| Box::from(*pattern)).collect();
-        let syntax = CommandPatterns::new().with_catalogue(catalogue.clone());
+        let syntax = CommandPatterns::new().catalog(catalog.clone());
         let rules = Self::new(tree, Environment::minimal(), &[], &[]);
         let allow = syntax.compile(&patterns).expect("they are patterns");
-        Self { bash: rules.bash.catalogue(catalogue), allow, ..rules }
+        Self { bash: rules.bash.catalog(catalog), allow, ..rules }
     }
 
     pub(crate) fn accesses(&self, script: &str) -> Vec<Access> {

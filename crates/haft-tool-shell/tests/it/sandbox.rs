@@ -11,7 +11,7 @@ use expect_test::{Expect, expect};
 use haft_core::ReplyStatus;
 use haft_testkit::Tree;
 use haft_tool_shell::{
-    Bash, Catalogue, Environment, Jobs, ResourceLimits, Sandbox, SandboxLack, Scratch, ScriptOutputs,
+    Bash, CommandCatalog, Environment, Jobs, ResourceLimits, Sandbox, SandboxLack, Scratch, ScriptOutputs,
     ShellSandbox,
 };
 use haft_tools_core::{CallScope, Tool as _, ToolRegistry};
@@ -78,10 +78,11 @@ async fn a_script_that_only_reads_can_write_nothing() {
     let program = programs.path().canonicalize().expect("it is there").join("look");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let path = format!("{}:/usr/bin:/bin", program.parent().expect("it lies somewhere").display());
-    let known = Catalogue::built_in().extended("[look]\noperands = \"read*\"\n").expect("it is a catalogue");
+    let known =
+        CommandCatalog::built_in().extended("[look]\noperands = \"read*\"\n").expect("it is a catalog");
     let tree = Tree::new().file("a", "1\n");
     let environment = Environment::minimal().with("PATH", path).expect("a variable");
-    let bash = Bash::new(tree.workdir(), environment).catalogue(known).sandbox(sandbox());
+    let bash = Bash::new(tree.workdir(), environment).catalog(known).sandbox(sandbox());
     let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
     let reply = shell.run("look a").await;
     expect![[r#"
@@ -352,7 +353,7 @@ async fn what_is_temporary_stays_from_call_to_call_and_is_the_sandbox_s_own() {
         return;
     }
     let (tree, place) = (Tree::new(), Tree::new());
-    let scratch = Scratch::within(place.path()).expect("it is made");
+    let scratch = Scratch::in_directory(place.path()).expect("it is made");
     let workdir = tree.workdir();
     let shell = shell(tree, workdir, sandbox().scratch(scratch));
     let reply = shell.run("f=$(mktemp) && echo kept > $f && mv $f ${TMPDIR}/kept").await;
@@ -395,7 +396,7 @@ async fn a_fork_bomb_stays_within_its_limit_and_ends() {
         return;
     }
     let (tree, place) = (Tree::new(), Tree::new());
-    let scratch = Scratch::within(place.path()).expect("it is made");
+    let scratch = Scratch::in_directory(place.path()).expect("it is made");
     let limits = ResourceLimits { processes: 64, ..ResourceLimits::default() };
     let workdir = tree.workdir();
     let shell = shell(tree, workdir, sandbox().scratch(scratch).limits(limits));

@@ -33,7 +33,7 @@ fn check(cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_command_that_a_host_adds_to_the_catalogue_is_understood() {
+fn a_command_that_a_host_adds_to_the_catalog_is_understood() {
     let lines = "[lines]\noptions = \"-n --to=write\"\noperands = \"read*\"\n";
     let tree = tree();
     let decided = |rules: &Rules| {

@@ -140,7 +140,8 @@ impl Getter {
     }
 
     async fn ask(&self, request: Request<Bytes>) -> Result<Response<Body>, ToolError> {
-        let exchange = Exchange::default().endless().first_byte(FIRST_BYTE).idle(IDLE).whole(WHOLE);
+        let exchange =
+            Exchange::default().endless().first_byte_timeout(FIRST_BYTE).idle_timeout(IDLE).timeout(WHOLE);
         let exchange = exchange.decompressed().retries(Retries::default());
         self.client.get().map_err(unanswered)?.send(request, exchange).await.map_err(unanswered)
     }

@@ -145,7 +145,7 @@ async fn a_step_inwards_is_not_taken_however_many_come_before_it() {
         // Whoever goes there by itself does not get there either.
         let (_, rest) = text.split_once(" leads to ").unwrap();
         let (place, _) = rest.split_once(", on another host").unwrap();
-        let reply = call(WebFetch::within(AddressPolicy::public()), json!({ "url": place })).await;
+        let reply = call(WebFetch::held_to(AddressPolicy::public()), json!({ "url": place })).await;
         assert_eq!(reply.status, ReplyStatus::Denied, "{place}: {}", reply.output.to_text());
     }
 }
@@ -172,7 +172,7 @@ async fn no_spelling_of_an_address_leads_inwards() {
         "[fd00::1]",
         "127.0.0.1.",
     ] {
-        let tool = WebFetch::within(AddressPolicy::public());
+        let tool = WebFetch::held_to(AddressPolicy::public());
         let reply = call(tool, json!({ "url": format!("http://{host}:{port}/") })).await;
         let text = reply.output.to_text();
         assert_eq!(reply.status, ReplyStatus::Denied, "{host}: {text}");

@@ -99,7 +99,7 @@ pub(crate) fn leads_to(place: &str) -> Vec<u8> {
 
 /// The tool, which may ask servers of the test.
 pub(crate) fn fetch() -> WebFetch {
-    WebFetch::within(AddressPolicy::public().loopback())
+    WebFetch::held_to(AddressPolicy::public().loopback())
 }
 
 /// Has a tool called by an executor that lets it connect to anything.

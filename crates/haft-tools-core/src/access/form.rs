@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for Access {
         let access = if sifted { access.sifted() } else { access };
         let access = if dispensable { access.dispensable() } else { access };
         Ok(match within {
-            Some(place) => access.within(&place),
+            Some(place) => access.ordered_in(&place),
             None => access,
         })
     }

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 pub struct CatalogBuilder {
     sources: Vec<Arc<dyn ToolSource>>,
     timeout: Duration,
-    retry: Duration,
+    retry_delay: Duration,
     most_tools: usize,
     collisions: CollisionPolicy,
     prefixed: bool,
@@ -35,7 +35,7 @@ impl Default for CatalogBuilder {
         Self {
             sources: Vec::new(),
             timeout: Duration::from_secs(30),
-            retry: Duration::from_secs(30),
+            retry_delay: Duration::from_secs(30),
             most_tools: 20_000,
             collisions: CollisionPolicy::Refuse,
             prefixed: false,
@@ -61,8 +61,8 @@ impl CatalogBuilder {
     /// Sets how long [`Catalog::follow`] waits before it asks a source again that failed; 30 s by default.
     ///
     /// The time doubles with every further failure, up to 32 times of it; it is at least 100 ms.
-    pub fn retry(mut self, delay: Duration) -> Self {
-        self.retry = delay;
+    pub fn retry_delay(mut self, delay: Duration) -> Self {
+        self.retry_delay = delay;
         self
     }
 
@@ -111,8 +111,9 @@ impl CatalogBuilder {
     ///
     /// When a source has no name or two have the same.
     pub fn build(self) -> Result<Catalog, CatalogError> {
-        let Self { sources, timeout, retry, most_tools, collisions, prefixed, selectors, events } = self;
-        let settings = Settings { timeout, retry, most_tools, collisions, prefixed, selectors, events };
+        let Self { sources, timeout, retry_delay, most_tools, collisions, prefixed, selectors, events } =
+            self;
+        let settings = Settings { timeout, retry_delay, most_tools, collisions, prefixed, selectors, events };
         let catalog = Catalog(Arc::new(Inner {
             settings,
             slots: Mutex::default(),

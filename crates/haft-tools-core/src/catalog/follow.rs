@@ -41,7 +41,7 @@ impl Catalog {
 
     /// Follows one source until it is detached.
     async fn follow_source(&self, id: u64, mut changes: Option<Changes>) {
-        let shortest = self.0.settings.retry.max(SETTLING);
+        let shortest = self.0.settings.retry_delay.max(SETTLING);
         let mut delay = shortest;
         let mut is_due = self.slots().iter().any(|slot| slot.id == id && slot.is_waiting());
         loop {

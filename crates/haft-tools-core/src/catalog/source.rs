@@ -220,8 +220,8 @@ impl Changes {
         self.0.changed().await.is_ok()
     }
 
-    /// Takes note of what was told so far.
-    pub(super) fn catch_up(&mut self) {
+    /// Takes note of what was told so far, so that only what is told from now on is a change.
+    pub fn catch_up(&mut self) {
         self.0.mark_unchanged();
     }
 }

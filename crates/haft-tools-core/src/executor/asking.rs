@@ -8,7 +8,7 @@ use crate::permission::{Asked, Remembered, call_digest};
 use crate::registry::Entry;
 use crate::{
     Access, Accesses, Approval, Approver, AskedQuestion, CallScope, Grant, GrantTerm, PendingCall, Prepared,
-    Preview, Response, Unmet, Verdict, Wants,
+    Preview, QuestionOutcome, Unmet, Verdict, Wants,
 };
 use futures_util::FutureExt as _;
 use haft_core::{Decision, Digest, Repair, ReplyStatus, ToolCall};
@@ -156,12 +156,12 @@ pub(super) async fn ask(approver: &dyn Approver, pending: &PendingCall) -> Appro
 }
 
 /// Puts a question of a running call; an approver that breaks has not answered.
-pub(crate) async fn ask_person(frame: &Frame, question: &AskedQuestion) -> Response {
+pub(crate) async fn ask_person(frame: &Frame, question: &AskedQuestion) -> QuestionOutcome {
     let approver = frame.approver();
     let response = AssertUnwindSafe(async { approver.answer(question).await }).catch_unwind().await;
     response.unwrap_or_else(|payload| {
         discard(payload);
-        Response::Nobody
+        QuestionOutcome::Nobody
     })
 }
 

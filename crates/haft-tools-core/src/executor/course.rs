@@ -16,7 +16,7 @@ use super::shape::Unshaped;
 use super::{CallOutcome, Refusal};
 use crate::admission::{Room, Turn};
 use crate::registry::Entry;
-use crate::{Access, Answer, Approval, PendingCall};
+use crate::{Access, Approval, LayerAnswer, PendingCall};
 use haft_core::{ErrorKind, Repair, ReplyStatus, ToolCall};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -289,8 +289,8 @@ impl<'a> Rest<'a> {
     }
 
     /// Answers a call, unless its answer takes time to bound.
-    fn answer(&mut self, answer: Answer, span: Span) -> Result<CallOutcome, Left<'a>> {
-        let Answer { status, mut output } = answer;
+    fn answer(&mut self, answer: LayerAnswer, span: Span) -> Result<CallOutcome, Left<'a>> {
+        let LayerAnswer { status, mut output } = answer;
         match self.shaper().shape(&mut output, &self.repairs) {
             Ok(truncation) => Ok(self.reply(status, output, truncation, &span)),
             Err(output) => Err(Left::Ends(Box::new((status, output, span)))),

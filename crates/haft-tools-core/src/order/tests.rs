@@ -151,9 +151,10 @@ fn ten_thousand_calls_of_each_kind_queue_in_linear_space() {
 #[test]
 fn calls_within_one_place_keep_their_order_whatever_they_name() {
     let server = || Resource::exact(NET, "s");
-    let change = |name: &str| Accesses::from(Access::call(Resource::exact(NET, name)).within(&server()));
-    let look =
-        |name: &str| Accesses::from(Access::call(Resource::exact(NET, name)).within(&server()).unordered());
+    let change = |name: &str| Accesses::from(Access::call(Resource::exact(NET, name)).ordered_in(&server()));
+    let look = |name: &str| {
+        Accesses::from(Access::call(Resource::exact(NET, name)).ordered_in(&server()).unordered())
+    };
     let order = AccessOrder::default();
     let enter = |accesses: Accesses| order.enter(&accesses).unwrap();
     let mut looks = [enter(look("s/a")), enter(look("s/b"))];
@@ -183,7 +184,7 @@ fn arbitrary_access() -> impl Strategy<Value = Access> {
         2 => (resource, any::<bool>()).prop_map(|(resource, shared)| {
             let place = resource.path().split('/').next().unwrap_or_default().to_owned();
             let place = Resource::exact(resource.scheme().clone(), place);
-            let access = Access::call(resource).within(&place);
+            let access = Access::call(resource).ordered_in(&place);
             if shared { access.unordered() } else { access }
         }),
         1 => Just(Access::opaque("")),

@@ -1,5 +1,5 @@
 use super::grant::GrantTerm;
-use super::question::{AskedQuestion, Response};
+use super::question::{AskedQuestion, QuestionOutcome};
 use crate::{PendingCall, PendingId};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -44,9 +44,9 @@ pub trait Approver: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// As for [`Approver::approve`].
-    async fn answer(&self, question: &AskedQuestion) -> Response {
+    async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
         let _ = question;
-        Response::Nobody
+        QuestionOutcome::Nobody
     }
 }
 
@@ -56,7 +56,7 @@ impl<T: Approver + ?Sized> Approver for Arc<T> {
         (**self).approve(call).await
     }
 
-    async fn answer(&self, question: &AskedQuestion) -> Response {
+    async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
         (**self).answer(question).await
     }
 }

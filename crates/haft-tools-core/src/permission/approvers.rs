@@ -1,5 +1,5 @@
 use super::approver::{Approval, Approver};
-use super::question::{AskedQuestion, Response};
+use super::question::{AskedQuestion, QuestionOutcome};
 use crate::{PendingCall, milliseconds};
 use async_trait::async_trait;
 use std::fmt;
@@ -51,12 +51,12 @@ impl Approver for Approvers {
         last
     }
 
-    async fn answer(&self, question: &AskedQuestion) -> Response {
-        let mut last = Response::Nobody;
+    async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
+        let mut last = QuestionOutcome::Nobody;
         for approver in &self.0 {
             match approver.answer(question).await {
-                Response::Nobody => {}
-                response @ Response::TimedOut { .. } => last = response,
+                QuestionOutcome::Nobody => {}
+                response @ QuestionOutcome::TimedOut { .. } => last = response,
                 response => return response,
             }
         }
@@ -93,9 +93,9 @@ pub fn answering_within(time: Duration, approver: impl Approver) -> impl Approve
             answer.unwrap_or(Approval::TimedOut { after_ms: milliseconds(self.time) })
         }
 
-        async fn answer(&self, question: &AskedQuestion) -> Response {
+        async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
             let response = tokio::time::timeout(self.time, self.approver.answer(question)).await;
-            response.unwrap_or(Response::TimedOut { after_ms: milliseconds(self.time) })
+            response.unwrap_or(QuestionOutcome::TimedOut { after_ms: milliseconds(self.time) })
         }
     }
 

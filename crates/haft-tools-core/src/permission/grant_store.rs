@@ -57,7 +57,7 @@ pub trait GrantStore: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe.
-    async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError>;
+    async fn list_grants(&self) -> Result<Vec<Arc<Grant>>, StoreError>;
 
     /// Takes a grant back; gives whether there was one of that name.
     ///
@@ -83,7 +83,7 @@ pub trait GrantStore: Send + Sync + 'static {
 /// let grant = Grant::new(Decision::Allow, "exec(cargo test)", None, GrantPlace::Always);
 /// grants.add(&grant).await?;
 /// assert!(grants.revoke(&grant.id).await?);
-/// assert!(grants.list().await?.is_empty());
+/// assert!(grants.list_grants().await?.is_empty());
 /// # Ok(())
 /// # }
 /// ```
@@ -120,7 +120,7 @@ impl GrantStore for MemoryGrants {
         Ok(self.lock().iter().filter(holds).cloned().collect())
     }
 
-    async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
+    async fn list_grants(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
         Ok(self.lock().clone())
     }
 

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Mode {
     /// Denies whatever writes, executes, connects, calls a remote party or cannot be told. Runs below may be
     /// [started](crate::Access::delegate), since they are held to it as well.
@@ -49,7 +50,8 @@ pub struct ModeError {
 
 impl Mode {
     /// All modes, from the strictest to the widest.
-    pub const ALL: [Self; 5] = [Self::Plan, Self::DenyUnknown, Self::Default, Self::AcceptEdits, Self::Auto];
+    pub const ALL: &'static [Self] =
+        &[Self::Plan, Self::DenyUnknown, Self::Default, Self::AcceptEdits, Self::Auto];
 
     /// The mode as it is written.
     pub fn as_str(self) -> &'static str {
@@ -80,7 +82,7 @@ impl FromStr for Mode {
     type Err = ModeError;
 
     fn from_str(text: &str) -> Result<Self, ModeError> {
-        let known = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
+        let known = Self::ALL.iter().copied().find(|mode| mode.as_str() == text);
         known.ok_or_else(|| ModeError { text: text.to_owned() })
     }
 }
@@ -104,7 +106,7 @@ impl ModeSet {
 
     /// Iterates over the modes, from the strictest to the widest.
     pub(crate) fn iter(self) -> impl Iterator<Item = Mode> {
-        Mode::ALL.into_iter().filter(move |mode| self.contains(*mode))
+        Mode::ALL.iter().copied().filter(move |mode| self.contains(*mode))
     }
 }
 
@@ -145,7 +147,7 @@ impl ModeSwitch {
     /// The mode that is set.
     pub fn get(&self) -> Mode {
         let set = self.0.load(Ordering::Acquire);
-        Mode::ALL.into_iter().find(|mode| *mode as u8 == set).unwrap_or(Mode::Plan)
+        Mode::ALL.iter().copied().find(|mode| *mode as u8 == set).unwrap_or(Mode::Plan)
     }
 
     /// Sets a mode, in the name of a person.

@@ -61,7 +61,7 @@ pub enum QuestionKind {
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use haft_tools_core::{Approval, Approver, AskedQuestion, PendingCall, Response};
+/// use haft_tools_core::{Approval, Approver, AskedQuestion, PendingCall, QuestionOutcome};
 /// use serde_json::json;
 ///
 /// /// Says yes to what one tool asks, and leaves all else.
@@ -73,10 +73,10 @@ pub enum QuestionKind {
 ///         Approval::Later
 ///     }
 ///
-///     async fn answer(&self, asked: &AskedQuestion) -> Response {
+///     async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
 ///         match asked.tool.as_str() {
-///             "clean_up" => Response::Answered { answer: json!(true) },
-///             _ => Response::Declined,
+///             "clean_up" => QuestionOutcome::Answered { answer: json!(true) },
+///             _ => QuestionOutcome::Declined,
 ///         }
 ///     }
 /// }
@@ -101,18 +101,18 @@ pub struct AskedQuestion {
 /// Says what came of a question.
 ///
 /// ```
-/// use haft_tools_core::{Question, Response};
+/// use haft_tools_core::{Question, QuestionOutcome};
 /// use serde_json::json;
 ///
 /// let question = Question::confirm("Shall the old table go?");
-/// let response = Response::Answered { answer: json!(true) };
-/// let Response::Answered { answer } = &response else { return };
+/// let response = QuestionOutcome::Answered { answer: json!(true) };
+/// let QuestionOutcome::Answered { answer } = &response else { return };
 /// assert!(question.check(answer).is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "response", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Response {
+pub enum QuestionOutcome {
     /// An answer of the question's kind.
     Answered {
         /// A string for a text or a choice, a boolean for a confirmation, an object for a form.
@@ -247,7 +247,7 @@ impl AskedQuestion {
     /// Puts a question in the name of a call, as it comes to an [`Approver`](crate::Approver).
     ///
     /// ```
-    /// use haft_tools_core::{AllowAll, Approver as _, AskedQuestion, CallScope, Question, Response};
+    /// use haft_tools_core::{AllowAll, Approver as _, AskedQuestion, CallScope, Question, QuestionOutcome};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -255,7 +255,7 @@ impl AskedQuestion {
     /// let question = Question::confirm("Shall the old table go?");
     /// let asked = AskedQuestion::new(question, &scope, "c1".parse()?, "clean_up");
     /// assert_eq!((asked.agent.as_deref(), asked.tool.as_str()), (Some("explorer"), "clean_up"));
-    /// assert_eq!(AllowAll.answer(&asked).await, Response::Nobody);
+    /// assert_eq!(AllowAll.answer(&asked).await, QuestionOutcome::Nobody);
     /// # Ok(())
     /// # }
     /// ```
@@ -265,7 +265,7 @@ impl AskedQuestion {
     }
 }
 
-impl Response {
+impl QuestionOutcome {
     /// Takes the answer, if it is one to the question.
     pub(crate) fn into_answer(self, question: &Question) -> Result<Value, NoAnswer> {
         match self {

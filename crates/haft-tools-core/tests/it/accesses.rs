@@ -18,7 +18,7 @@ fn accesses() -> impl Strategy<Value = Access> {
     prop_oneof![
         9 => declared.prop_map(|(mode, resource, unordered, within, detail)| {
             let access = Access::new(mode, resource.clone());
-            let access = if within { access.within(&place_of(&resource)) } else { access };
+            let access = if within { access.ordered_in(&place_of(&resource)) } else { access };
             let access = if unordered { access.unordered() } else { access };
             match detail {
                 Some(detail) => access.with_detail(detail),
@@ -89,7 +89,7 @@ proptest! {
         other in accesses(),
     ) {
         let access = Access::new(mode, resource.clone());
-        let wider = access.clone().within(&place_of(&resource));
+        let wider = access.clone().ordered_in(&place_of(&resource));
         prop_assert_eq!(
             (wider.mode(), wider.resource(), wider.detail(), wider.is_opaque(), wider.to_string()),
             (access.mode(), access.resource(), access.detail(), access.is_opaque(), access.to_string())
@@ -118,14 +118,14 @@ proptest! {
 
 #[test]
 fn calls_of_one_server_conflict_unless_both_change_nothing() {
-    let call = |tool: &str| Access::call(resource(tool)).within(&resource("mcp:s"));
+    let call = |tool: &str| Access::call(resource(tool)).ordered_in(&resource("mcp:s"));
     let check = |one: &Access, other: &Access, conflict| assert_eq!(one.conflicts_with(other), conflict);
     check(&call("mcp:s/a"), &call("mcp:s/b"), true);
     check(&call("mcp:s/a"), &call("mcp:s/b").unordered(), true);
     check(&call("mcp:s/a").unordered(), &call("mcp:s/b").unordered(), false);
-    check(&call("mcp:s/a"), &Access::call(resource("mcp:s2/a")).within(&resource("mcp:s2")), false);
+    check(&call("mcp:s/a"), &Access::call(resource("mcp:s2/a")).ordered_in(&resource("mcp:s2")), false);
     check(&call("mcp:s/a"), &read("file:a"), false);
-    check(&read("file:a").within(&resource("file:b")), &read("net:c"), true);
+    check(&read("file:a").ordered_in(&resource("file:b")), &read("net:c"), true);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn the_json_form_is_stable() {
         expect![[r#"{"kind":"resource","mode":"write","resource":"file:a","order":"shared"}"#]],
     );
     check(
-        Access::call(resource("mcp:s/a")).within(&resource("mcp:s")),
+        Access::call(resource("mcp:s/a")).ordered_in(&resource("mcp:s")),
         expect![[r#"{"kind":"resource","mode":"call","resource":"mcp:s/a","within":"mcp:s/**"}"#]],
     );
     check(

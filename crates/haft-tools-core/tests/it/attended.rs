@@ -7,7 +7,7 @@ use expect_test::expect;
 use haft_core::ToolOutput;
 use haft_tools_core::{
     Approval, Approver, AskedQuestion, Batch, CallContext, LocalExecutor, MemoryPending, PendingCall,
-    PendingId, PendingStore, Question, Response, Resumption, Rule, ToolExecutor as _,
+    PendingId, PendingStore, Question, QuestionOutcome, Resumption, Rule, ToolExecutor as _,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ impl Approver for Person {
         Approval::Approve
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
-        Response::Answered { answer: self.0.into() }
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
+        QuestionOutcome::Answered { answer: self.0.into() }
     }
 }
 

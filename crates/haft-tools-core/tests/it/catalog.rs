@@ -329,9 +329,9 @@ async fn followed_sources_are_asked_when_they_tell_of_a_change_and_after_a_failu
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_keeps_failing_is_asked_ever_more_rarely() {
-    let check = async |retry: Duration, asked: u32| {
+    let check = async |delay: Duration, asked: u32| {
         let source = Script::new("s", Now::Fails("gone"));
-        let catalog = of(&[&source]).retry(retry).build().unwrap();
+        let catalog = of(&[&source]).retry_delay(delay).build().unwrap();
         let _ = tokio::time::timeout(Duration::from_secs(100), catalog.follow()).await;
         assert_eq!(source.asked(), asked);
     };

@@ -171,7 +171,7 @@ async fn a_grant_is_over_when_it_is_revoked_or_expires() {
     let store = Arc::new(MemoryGrants::new());
     let executor = asking(answers_in_turn([granted(GrantTerm::Always)])).grants(remembering(&store)).build();
     edits(&executor, &scope(), &["a"]).await;
-    let grants = store.list().await.unwrap();
+    let grants = store.list_grants().await.unwrap();
     let [grant] = grants.as_slice() else { panic!("{grants:?}") };
     assert_eq!((grant.rule.as_str(), grant.place.to_string().as_str()), ("write(file:a)", "always"));
     assert!(store.revoke(&grant.id).await.unwrap());
@@ -238,7 +238,7 @@ impl GrantStore for Broken {
         Err(StoreError::new("read the grants", "the disk is gone"))
     }
 
-    async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
+    async fn list_grants(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
         self.holding(None, &[]).await
     }
 
@@ -316,7 +316,7 @@ async fn remembered_of(change: impl FnOnce(&mut PendingCall), then: Policy) -> V
     change(&mut pending);
     let resumption = Resumption::new(scope(), pending, granted(GrantTerm::Run));
     executor(deny("asked again"), then).resume(resumption).await.unwrap();
-    store.list().await.unwrap().iter().map(|grant| grant.rule.clone()).collect()
+    store.list_grants().await.unwrap().iter().map(|grant| grant.rule.clone()).collect()
 }
 
 #[tokio::test]

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, ToolError, ToolOutput};
 use haft_tools_core::{
-    Answer, Approval, Batch, Before, CallContext, DecidedBy, Journal, JournalEntry, JournalRecord,
-    JournalSink, Layer, LayerCall, Limits, LocalExecutor, LocalExecutorBuilder, MemoryJournal, PendingCall,
+    Approval, Batch, Before, CallContext, DecidedBy, Journal, JournalEntry, JournalRecord, JournalSink,
+    Layer, LayerAnswer, LayerCall, Limits, LocalExecutor, LocalExecutorBuilder, MemoryJournal, PendingCall,
     Policy, Rule, Steer, ToolExecutor as _, approver_fn,
 };
 use serde_json::json;
@@ -256,7 +256,7 @@ async fn the_word_of_a_layer_is_recorded() {
     )
     .await;
     check(
-        Before::skip(Answer::new(ReplyStatus::Denied, "no")),
+        Before::skip(LayerAnswer::new(ReplyStatus::Denied, "no")),
         expect![[r#"
             0 c1 ends ended, did not run: denied, 2 of 2 bytes; Some(["write file:a"]); layer Instead; digest
         "#]],

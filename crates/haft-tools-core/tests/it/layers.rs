@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, ToolOutput};
 use haft_tools_core::{
-    AccessMode, Accesses, Answer, Approval, Approver, Before, Layer, LayerCall, LocalExecutor, PendingCall,
-    Rule, Unmet, approver_fn,
+    AccessMode, Accesses, Approval, Approver, Before, Layer, LayerAnswer, LayerCall, LocalExecutor,
+    PendingCall, Rule, Unmet, approver_fn,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Layer for Watch {
         (self.says)(&call.call.input)
     }
 
-    async fn after(&self, call: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, call: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         self.seen.add(format!(
             "{} after {} {} {:?}: {} {}",
             self.name,
@@ -265,7 +265,7 @@ async fn a_layer_can_answer_in_the_tools_place() {
     "#]],
     )
     .await;
-    let denied = |_: &Value| Before::skip(Answer::new(ReplyStatus::Denied, "not on a friday"));
+    let denied = |_: &Value| Before::skip(LayerAnswer::new(ReplyStatus::Denied, "not on a friday"));
     check(
         |middle| middle.says(denied),
         nobody(),

@@ -17,7 +17,8 @@ fn policy() -> Policy {
 /// Shows what each mode decides about a call of the tool.
 fn check(tool: &str, accesses: impl Into<Accesses>, expect: Expect) {
     let (policy, tool, scope, accesses) = (policy(), spec(tool), scope(), accesses.into());
-    let said = Mode::ALL.map(|mode| format!("{mode}: {}", policy.decide_in(&scope, mode, &tool, &accesses)));
+    let decided = |mode| policy.decide_in(&scope, mode, &tool, &accesses).to_string();
+    let said: Vec<String> = Mode::ALL.iter().map(|mode| format!("{mode}: {}", decided(*mode))).collect();
     expect.assert_eq(&said.join("\n"));
 }
 
@@ -161,7 +162,8 @@ fn what_a_rule_allows_is_still_held_back_in_a_plan() {
 fn a_mode_opens_nothing_for_an_agent_that_its_rules_do_not() {
     let (policy, tool, accesses) = (policy(), spec("t"), Accesses::from(write("file:a/b")));
     let scope = scope().with_agent("reader");
-    let said = Mode::ALL.map(|mode| format!("{mode}: {}", policy.decide_in(&scope, mode, &tool, &accesses)));
+    let decided = |mode| policy.decide_in(&scope, mode, &tool, &accesses).to_string();
+    let said: Vec<String> = Mode::ALL.iter().map(|mode| format!("{mode}: {}", decided(*mode))).collect();
     expect![[r#"
         plan: write file:a/b: deny, the mode plan lets nothing write, execute, connect or call
         deny_unknown: write file:a/b: deny, the mode deny_unknown denies what would have to be asked about
@@ -184,7 +186,7 @@ fn a_rule_of_a_layer_that_is_not_trusted_is_no_word_against_the_mode() {
 
 #[test]
 fn modes_are_written_and_read_back() {
-    for mode in Mode::ALL {
+    for &mode in Mode::ALL {
         assert_eq!(mode.as_str().parse(), Ok(mode));
         assert_eq!(serde_json::to_value(mode).unwrap(), mode.as_str());
     }

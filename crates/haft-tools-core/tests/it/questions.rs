@@ -7,8 +7,8 @@ use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, Schema, ToolError};
 use haft_tools_core::{
     AccessMode, Approval, Approver, AskedQuestion, Batch, CallContext, CallOutcome, Limits, LocalExecutor,
-    LocalExecutorBuilder, PendingCall, Policy, Question, Response, Resumption, Rule, ToolExecutor as _,
-    Wants, answering_within, approver_fn,
+    LocalExecutorBuilder, PendingCall, Policy, Question, QuestionOutcome, Resumption, Rule,
+    ToolExecutor as _, Wants, answering_within, approver_fn,
 };
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Is a person who answers every question like this.
-struct Says(Response);
+struct Says(QuestionOutcome);
 
 #[async_trait]
 impl Approver for Says {
@@ -25,13 +25,13 @@ impl Approver for Says {
         Approval::Approve
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
         self.0.clone()
     }
 }
 
 fn answered(answer: Value) -> Says {
-    Says(Response::Answered { answer })
+    Says(QuestionOutcome::Answered { answer })
 }
 
 /// Is a tool that asks, and tells what it was answered.
@@ -134,7 +134,7 @@ impl Approver for Away {
         Approval::Nobody
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
         std::future::pending().await
     }
 }
@@ -147,7 +147,7 @@ impl Approver for Breaks {
         Approval::Nobody
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
         panic!("the screen is gone")
     }
 }
@@ -156,7 +156,7 @@ impl Approver for Breaks {
 async fn no_answer_says_why_there_is_none() {
     check(
         Question::text("Why?"),
-        Says(Response::Declined),
+        Says(QuestionOutcome::Declined),
         expect![[r#"
         error: failed
         the user does not want to answer; go on without the answer"#]],
@@ -198,10 +198,10 @@ impl Approver for Slow {
         Approval::Approve
     }
 
-    async fn answer(&self, question: &AskedQuestion) -> Response {
+    async fn answer(&self, question: &AskedQuestion) -> QuestionOutcome {
         assert_eq!((question.tool.as_str(), question.call.as_str()), ("asks", "c1"));
         tokio::time::sleep(Duration::from_hours(1)).await;
-        Response::Answered { answer: json!("at last") }
+        QuestionOutcome::Answered { answer: json!("at last") }
     }
 }
 

@@ -3,8 +3,8 @@ use crate::fixture::{Probe, call, outline, registry, reply, scope, write};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_tools_core::{
-    Approval, Approver, AskedQuestion, Batch, LocalExecutor, Mode, ModeSwitch, PendingCall, Policy, Response,
-    Rule, ToolExecutor as _, ToolRegistry, request_mode,
+    Approval, Approver, AskedQuestion, Batch, LocalExecutor, Mode, ModeSwitch, PendingCall, Policy,
+    QuestionOutcome, Rule, ToolExecutor as _, ToolRegistry, request_mode,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -19,9 +19,9 @@ impl Approver for Confirms {
         Approval::Nobody
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         self.1.lock().unwrap().push(asked.question.text.clone());
-        Response::Answered { answer: self.0.clone() }
+        QuestionOutcome::Answered { answer: self.0.clone() }
     }
 }
 

@@ -2,8 +2,8 @@ use crate::fixture::{Log, Probe, call, ended, outline, permissive, read, reply, 
 use expect_test::{Expect, expect};
 use haft_core::{EventKind, ToolCall, ToolError};
 use haft_tools_core::{
-    Accesses, Batch, Cancel, Journal, JournalEntry, Limits, LocalExecutorBuilder, MemoryJournal, Retries,
-    Steer, ToolExecutor as _, ToolLimits, Widths,
+    Accesses, Batch, Cancel, Journal, JournalEntry, Limits, LocalExecutorBuilder, MemoryJournal, Steer,
+    ToolExecutor as _, ToolLimits, ToolRetries, Widths,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -57,7 +57,8 @@ fn same(builder: LocalExecutorBuilder) -> LocalExecutorBuilder {
 
 fn most(most: u32) -> impl FnOnce(LocalExecutorBuilder) -> LocalExecutorBuilder {
     move |builder| {
-        builder.limits(Limits { retries: Retries { most, ..Retries::default() }, ..Limits::default() })
+        builder
+            .limits(Limits { retries: ToolRetries { most, ..ToolRetries::default() }, ..Limits::default() })
     }
 }
 
@@ -220,7 +221,7 @@ async fn the_wait_doubles_up_to_the_longest_or_is_what_the_error_says() {
         tried at [0]"#]],
     )
     .await;
-    let endless = Retries { most: u32::MAX, delay: Duration::MAX, longest_delay: Duration::MAX };
+    let endless = ToolRetries { most: u32::MAX, delay: Duration::MAX, longest_delay: Duration::MAX };
     let endless =
         |builder: LocalExecutorBuilder| builder.limits(Limits { retries: endless, ..Limits::default() });
     check(

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use haft_core::ToolCall;
 use haft_tools_core::{
     Access, Approval, Approver, AskedQuestion, CallContext, LocalExecutor, LocalExecutorBuilder, PendingCall,
-    Policy, Question, Response, Rule, Selector, Strategy, Widths,
+    Policy, Question, QuestionOutcome, Rule, Selector, Strategy, Widths,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -123,9 +123,9 @@ impl Approver for AnswersLater {
         Approval::Approve
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
         self.0.notified().await;
-        Response::Answered { answer: json!(true) }
+        QuestionOutcome::Answered { answer: json!(true) }
     }
 }
 

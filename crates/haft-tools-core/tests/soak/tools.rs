@@ -4,8 +4,8 @@ use crate::world::{AtWork, World};
 use async_trait::async_trait;
 use haft_core::{Schema, ToolCall, ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{
-    Access, Accesses, Action, Answer, Before, CallContext, CallScope, Layer, LayerCall, Limits, Prepared,
-    Resource, Scheme, Tool, ToolRegistry,
+    Access, Accesses, Action, Before, CallContext, CallScope, Layer, LayerAnswer, LayerCall, Limits,
+    Prepared, Resource, Scheme, Tool, ToolRegistry,
 };
 use serde_json::{Value, json};
 use std::panic::resume_unwind;
@@ -237,7 +237,7 @@ impl Layer for Meddling {
         }
     }
 
-    async fn after(&self, call: &LayerCall<'_>, mut answer: Answer) -> Answer {
+    async fn after(&self, call: &LayerCall<'_>, mut answer: LayerAnswer) -> LayerAnswer {
         match call.call.input["after"].as_str() {
             Some("replace") => answer.output = ToolOutput::text("something else"),
             Some("break") => resume_unwind(Box::new("the layer broke")),

@@ -90,7 +90,7 @@ input = { path = "a" }
 expect = "allow"
 
 [shell]
-catalogue = "commands.toml"
+catalog = "commands.toml"
 [shell.commands.lines]
 options = "-n"
 operands = "read*"
@@ -132,11 +132,11 @@ resource_tools = true
 orders_itself = false
 repeatable = ["get"]
 description = "tells the time"
-limits = { start = "10s", probe = "1s", idle = "1m", call = "1h", message = "1 MiB", restarts = 5, restart_window = "5min" }
+limits = { start_timeout = "10s", probe_timeout = "1s", idle_timeout = "1m", timeout = "1h", message = "1 MiB", restarts = 5, restart_window = "5min" }
 [mcp.servers.docs]
 url = "https://mcp.example.com/mcp"
 headers = { "X-Team" = "ours" }
-ca = "ca.pem"
+authorities = "ca.pem"
 [mcp.servers.docs.login]
 client_id = "haft"
 client_secret = "s"
@@ -157,7 +157,7 @@ references = true
 forms = "brackets"
 headers = { "X-A" = "b" }
 allow_origins = ["https://api.example.com"]
-ca = "ca.pem"
+authorities = "ca.pem"
 output_schemas = true
 orders_itself = true
 defer_above = 10
@@ -204,7 +204,7 @@ wire = "responses"
 
 /// Reads a file as the command does, without what it names.
 fn reads(text: &str) -> Result<(), String> {
-    PolicyFile::parse_within(text, "haft.toml", &LANGUAGE, &crate::config::TABLES)
+    PolicyFile::parse_with_others(text, "haft.toml", &LANGUAGE, &crate::config::TABLES)
         .map_err(|error| error.to_string())?;
     let file = ConfigFile {
         layer: Layer::User,
@@ -296,6 +296,21 @@ fn every_table_and_key_is_read_and_fits() {
 }
 
 #[test]
+fn what_keys_were_called_before_is_read_and_fits() {
+    let api = "[openapi.pets]\ndocument = \"openapi.yaml\"\n";
+    let server = "[mcp.servers.docs]\nurl = \"https://mcp.example.com/mcp\"\n";
+    for (table, earlier, now) in [
+        (api, "ca = \"ca.pem\"\n", "authorities = \"ca.pem\"\n"),
+        (server, "ca = \"ca.pem\"\n", "authorities = \"ca.pem\"\n"),
+        ("[shell]\n", "catalogue = \"commands.toml\"\n", "catalog = \"commands.toml\"\n"),
+        (server, "limits = { start = \"10s\" }\n", ""),
+    ] {
+        check(earlier, &format!("{table}{earlier}"));
+        assert!(now.is_empty() || reads(&format!("{table}{earlier}{now}")).is_err(), "{earlier} and {now}");
+    }
+}
+
+#[test]
 fn what_init_writes_and_the_profiles_fit() {
     check("user", FOR_USER);
     for_each_kind_of_project(|name, text| {
@@ -364,7 +379,7 @@ fn mistakes_fit_no_more_than_they_are_read() {
         "[workdir]\nroot = []",
         "[mcp.servers.a]\ncomand = \"x\"",
         "[mcp.servers.a]\ncommand = \"x\"\nstart = \"now\"",
-        "[mcp.servers.a]\ncommand = \"x\"\nlimits = { call = 5 }",
+        "[mcp.servers.a]\ncommand = \"x\"\nlimits = { timeout = 5 }",
         "[mcp.server.a]\ncommand = \"x\"",
         "[openapi.a]\ndocument = \"x\"\nforms = \"odd\"",
         "[openapi.a]\ndocument = \"x\"\ncredentials = { a = { secrt = \"x\" } }",
@@ -426,8 +441,8 @@ fn mistakes_fit_no_more_than_they_are_read() {
           -> /mcp/servers/a/start: "now" is not one of "lazy" or "eager"
         [mcp.servers.a]
         command = "x"
-        limits = { call = 5 }
-          -> /mcp/servers/a/limits/call: 5 is not of type "string"
+        limits = { timeout = 5 }
+          -> /mcp/servers/a/limits/timeout: 5 is not of type "string"
         [mcp.server.a]
         command = "x"
           -> /mcp: Additional properties are not allowed ('server' was unexpected)

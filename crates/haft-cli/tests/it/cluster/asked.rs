@@ -2,10 +2,10 @@
 
 use super::engine::PATIENCE;
 use async_trait::async_trait;
-use haft::mcp::{Era, HttpServer, McpServers, ServerConfig, ServerState, Transport};
+use haft::mcp::{Era, McpServers, RemoteServer, ServerConfig, ServerState, Transport};
 use haft::{
     Approval, Approver, AskedQuestion, Batch, CallOutcome, CallScope, Catalog, LocalExecutor, PendingCall,
-    Policy, Response, Rule, ToolCall, ToolExecutor as _,
+    Policy, QuestionOutcome, Rule, ToolCall, ToolExecutor as _,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -23,9 +23,9 @@ impl Approver for Person {
         Approval::Approve
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         self.asked.lock().unwrap().push(asked.question.text.clone());
-        Response::Answered { answer: json!({ "answer": self.answer, "reason": "not here" }) }
+        QuestionOutcome::Answered { answer: json!({ "answer": self.answer, "reason": "not here" }) }
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) async fn call(
     answer: &'static str,
     (tool, input): (&str, Value),
 ) -> (String, Vec<String>) {
-    let http = HttpServer::new(format!("http://{address}/mcp"));
+    let http = RemoteServer::new(format!("http://{address}/mcp"));
     let mut config = ServerConfig::new("front".parse().unwrap(), Transport::Http(http));
     config.era = Some(era);
     let servers = McpServers::builder().server(config).asking_people().build().unwrap();

@@ -15,7 +15,7 @@ fn decided(tree: &Tree, script: &str) -> String {
 #[test]
 fn commands_that_the_user_adds_are_known() {
     let known = tree(COMMANDS, "");
-    let beside = tree("[shell]\ncatalogue = \"commands.toml\"\n", "")
+    let beside = tree("[shell]\ncatalog = \"commands.toml\"\n", "")
         .file("config/haft/commands.toml", "[lines]\noptions = \"-n\"\noperands = \"read*\"\n");
     for (tree, script, decision) in [
         (&known, "lines -n notes.md", "allow"),
@@ -72,18 +72,18 @@ fn no_entry_says_anew_what_is_known_and_no_file_beside_a_workspace_s_counts() {
         "`[shell.commands../x]`: `./x` is a path; what a file does changes with it, so name a command",
     );
     refused(
-        "[shell]\ncatalogue = \"../../work/commands.toml\"\n",
-        "`catalogue` of `[shell]` names `../../work/commands.toml`, which lies elsewhere; put it beside `haft.toml`, where no \
+        "[shell]\ncatalog = \"../../work/commands.toml\"\n",
+        "`catalog` of `[shell]` names `../../work/commands.toml`, which lies elsewhere; put it beside `haft.toml`, where no \
          command may write, and give its name",
     );
-    let of_workspace = tree("", "[shell]\ncatalogue = \"commands.toml\"\n")
+    let of_workspace = tree("", "[shell]\ncatalog = \"commands.toml\"\n")
         .file("work/commands.toml", "[lines]\noperands = \"read*\"\n");
     assert_eq!(decided(&of_workspace, "lines notes.md"), "ask  lines notes.md");
     check(
         &of_workspace,
         &["policy", "trust"],
         expect![[r#"
-        stderr: error: haft.toml: `catalogue` of `[shell]` counts in your own `haft.toml` alone, because a file beside this one can change after it was trusted; write the entries here, as `[shell.commands.NAME]`
+        stderr: error: haft.toml: `catalog` of `[shell]` counts in your own `haft.toml` alone, because a file beside this one can change after it was trusted; write the entries here, as `[shell.commands.NAME]`
         exit 2
     "#]],
     );
@@ -97,7 +97,7 @@ fn an_untrusted_workspace_makes_nothing_be_allowed_by_what_it_says_of_commands()
         "[shell.commands.other]\nalso = \"sweep\"\nopen = true\noperands = \"text*\"\n",
         "[shell.commands.git]\nopen = true\noperands = \"text*\"\n",
         "[shell.commands.env]\nopen = true\noperands = \"text*\"\n",
-        "[shell]\ncatalogue = \"haft.toml\"\n",
+        "[shell]\ncatalog = \"haft.toml\"\n",
     ] {
         let with = tree("", entry);
         let without = tree("", "[limits]\n");

@@ -191,7 +191,7 @@ fn secrets_that_are_too_long_are_refused_and_not_cut() {
     "#]],
     );
     user.write_file("secret", &"x".repeat((1 << 20) + 1));
-    user.write_config("haft.toml", &configuration("ca"));
+    user.write_config("haft.toml", &configuration("authorities"));
     user.check(
         &["openapi", "check", "pets"],
         &expect![[r#"

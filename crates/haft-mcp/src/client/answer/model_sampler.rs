@@ -29,12 +29,12 @@ impl ModelSampler {
 #[async_trait]
 impl Sampler for ModelSampler {
     async fn sample(&self, request: SamplingRequest, cx: &CallContext) -> Result<Sampled, ToolError> {
-        let mut asked = ModelRequest::new(request.messages).with_max_output_tokens(request.max_tokens);
+        let mut asked = ModelRequest::new(request.messages).max_output_tokens(request.max_tokens);
         if let Some(system) = request.system {
-            asked = asked.with_system(system);
+            asked = asked.system(system);
         }
         if let Some(temperature) = request.temperature {
-            asked = asked.with_temperature(temperature);
+            asked = asked.temperature(temperature);
         }
         let failed =
             |error| ToolError::failed("the model gave no answer; go on without it").with_source(error);
@@ -48,7 +48,7 @@ impl Sampler for ModelSampler {
             (None, StopReason::MaxTokens) => SampledStop::MaxTokens,
             _ => SampledStop::EndTurn,
         };
-        Ok(Sampled::new(text, self.0.capabilities().name.clone()).with_stop(stop))
+        Ok(Sampled::new(text, self.0.capabilities().name.clone()).stop(stop))
     }
 }
 

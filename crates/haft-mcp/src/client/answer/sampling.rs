@@ -95,7 +95,7 @@ pub struct SamplingRequest {
 /// ```
 /// use haft_mcp::{Sampled, SampledStop};
 ///
-/// let sampled = Sampled::new("It rains, and", "a-model").with_stop(SampledStop::MaxTokens);
+/// let sampled = Sampled::new("It rains, and", "a-model").stop(SampledStop::MaxTokens);
 /// assert_eq!((sampled.text.as_str(), sampled.stop), ("It rains, and", SampledStop::MaxTokens));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl Sampled {
     }
 
     /// Says why it ended.
-    pub fn with_stop(mut self, stop: SampledStop) -> Self {
+    pub fn stop(mut self, stop: SampledStop) -> Self {
         self.stop = stop;
         self
     }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use expect_test::expect;
 use haft_core::ToolError;
 use haft_tools_core::{
-    Approval, Approver, AskedQuestion, CallContext, LocalExecutor, PendingCall, Policy, Response,
+    Approval, Approver, AskedQuestion, CallContext, LocalExecutor, PendingCall, Policy, QuestionOutcome,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -24,9 +24,9 @@ impl Approver for Willing {
         Approval::Approve
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         assert!(asked.question.text.starts_with("The MCP server `s` asks:\n> Who?"));
-        Response::Answered { answer: json!({}) }
+        QuestionOutcome::Answered { answer: json!({}) }
     }
 }
 

@@ -48,7 +48,7 @@ impl Requester for McpServer {
             // The call has clocks of its own.
             return completed.await;
         }
-        let idle = self.config().limits.idle;
+        let idle = self.config().limits.idle_timeout;
         let late = |_| ServerRequestError::unusable(format!("it did not answer within {idle:?}"));
         timeout(idle, completed).await.map_err(late)?
     }

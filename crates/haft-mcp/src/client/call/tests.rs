@@ -11,7 +11,8 @@ use expect_test::expect;
 use haft_core::ReplyStatus;
 use haft_tools_core::{
     Access, AccessMode, Approval, Approver, AskedQuestion, Batch, CallScope, Cancel, LocalExecutor,
-    PendingCall, Policy, Question, Resource, Response, Rule, Scheme, ToolExecutor as _, ToolSource as _,
+    PendingCall, Policy, Question, QuestionOutcome, Resource, Rule, Scheme, ToolExecutor as _,
+    ToolSource as _,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -423,9 +424,9 @@ impl Approver for Slow {
         Approval::Approve
     }
 
-    async fn answer(&self, _: &AskedQuestion) -> Response {
+    async fn answer(&self, _: &AskedQuestion) -> QuestionOutcome {
         sleep(Duration::from_hours(1)).await;
-        Response::Answered { answer: json!("me") }
+        QuestionOutcome::Answered { answer: json!("me") }
     }
 }
 

@@ -55,7 +55,7 @@ fn field(name: &str) -> Value {
             said(pairs(), "Headers that each request to the service is given; write secrets as `${VAR}`.")
         }
         "login" => login(),
-        "ca" => {
+        "authorities" => {
             said(text(), "A file of certificates (PEM) of authorities that are trusted besides the system's.")
         }
         "unix" => said(text(), "A socket of this machine at which the server listens."),
@@ -117,27 +117,28 @@ fn limits() -> Value {
             json!({ "type": "string", "pattern": r"^\s*[0-9.]+\s*(ms|s|min|m|h)\s*$", "examples": ["30s"] });
         said(time, what)
     };
-    let properties: Map<String, Value> = LIMITS
-        .iter()
-        .map(|name| {
-            let schema = match *name {
-                "start" => time("How long it may take to start; 30 s by default."),
-                "probe" => time("How long it may take to answer in the modern era before the legacy one is tried; 3 s by default."),
-                "idle" => time("How long a call may be without news; 60 s by default."),
-                "call" => time("How long a call may take in all; 10 minutes by default."),
-                "message" => said(
-                    json!({ "type": ["integer", "string"], "minimum": 0, "pattern": r"^\s*[0-9]+\s*(B|KiB|MiB|K|M)?\s*$" }),
-                    "How large a message may be; 16 MiB by default.",
-                ),
-                "restarts" => said(
-                    json!({ "type": ["integer", "string"], "minimum": 0, "pattern": r"^\+?[0-9]+$" }),
-                    "How often it is restarted within `restart_window`; 5 times by default.",
-                ),
-                _ => time("The time in which restarts are counted; 5 minutes by default."),
-            };
-            ((*name).to_owned(), schema)
-        })
-        .collect();
+    let mut properties = Map::new();
+    for (name, others) in LIMITS {
+        let schema = match name {
+            "start_timeout" => time("How long it may take to start; 30 s by default."),
+            "probe_timeout" => time(
+                "How long it may take to answer in the modern era before the legacy one is tried; 3 s by default.",
+            ),
+            "idle_timeout" => time("How long a call may be without news; 60 s by default."),
+            "timeout" => time("How long a call may take in all; 10 minutes by default."),
+            "message" => said(
+                json!({ "type": ["integer", "string"], "minimum": 0, "pattern": r"^\s*[0-9]+\s*(B|KiB|MiB|K|M)?\s*$" }),
+                "How large a message may be; 16 MiB by default.",
+            ),
+            "restarts" => said(
+                json!({ "type": ["integer", "string"], "minimum": 0, "pattern": r"^\+?[0-9]+$" }),
+                "How often it is restarted within `restart_window`; 5 times by default.",
+            ),
+            _ => time("The time in which restarts are counted; 5 minutes by default."),
+        };
+        properties.extend(others.iter().map(|other| ((*other).to_owned(), as_other(&schema, name))));
+        properties.insert(name.to_owned(), schema);
+    }
     said(
         json!({ "type": "object", "properties": properties, "additionalProperties": false }),
         "What the server may take.",

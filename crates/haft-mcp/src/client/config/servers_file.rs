@@ -105,7 +105,7 @@ impl ServersFile {
     /// command = "mcp-server-time"
     /// args = ["--local-timezone", "${TZ:-UTC}"]
     /// start = "eager"
-    /// limits = { start = "5s", message = "1 MiB" }
+    /// limits = { start_timeout = "5s", message = "1 MiB" }
     /// "#;
     /// let file = ServersFile::from_toml(text, "mcp.toml", &|_| None)?;
     /// assert_eq!((file.servers[0].start, file.servers[0].limits.message_bytes), (Start::Eager, 1 << 20));

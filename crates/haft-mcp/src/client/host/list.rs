@@ -19,7 +19,7 @@ const MOST_REASONS: usize = 100;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;

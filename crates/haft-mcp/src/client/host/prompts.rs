@@ -1,6 +1,6 @@
 use super::resources::text_of;
 use crate::client::content::block;
-use haft_core::Content;
+use crate::{PromptArgument, PromptMessage, PromptRole};
 use serde_json::{Value, json};
 
 /// The most messages of a prompt.
@@ -19,7 +19,7 @@ const MOST_MESSAGES: usize = 1_000;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
@@ -42,41 +42,6 @@ pub struct ListedPrompt {
     pub arguments: Vec<PromptArgument>,
 }
 
-/// Is something that can be filled in a prompt.
-///
-/// ```
-/// use haft_mcp::{PromptArgument, ServerContent, ServerRequestError};
-///
-/// /// Lists what has to be filled in before a prompt can be had.
-/// async fn required(content: &ServerContent, prompt: &str) -> Result<Vec<PromptArgument>, ServerRequestError> {
-///     let prompts = content.prompts().await?.items;
-///     let arguments = prompts.into_iter().filter(|listed| listed.name == prompt).flat_map(|listed| listed.arguments);
-///     Ok(arguments.filter(|argument| argument.required).collect())
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
-/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
-/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
-/// # let notes = servers.get("notes").ok_or("it was just added")?;
-/// // It is not installed here, so it cannot be reached.
-/// assert!(required(&notes.content(), "review").await.is_err());
-/// # servers.stop().await;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PromptArgument {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub description: Option<String>,
-    /// Whether it must be filled in.
-    pub required: bool,
-}
-
 /// Is a prompt with everything filled in.
 ///
 /// ```
@@ -90,7 +55,7 @@ pub struct PromptArgument {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
@@ -109,38 +74,6 @@ pub struct PromptText {
     pub messages: Vec<PromptMessage>,
 }
 
-/// Is one message of a prompt.
-///
-/// ```
-/// use haft_mcp::{PromptMessage, ServerContent, ServerRequestError};
-///
-/// /// Takes what the person is to have said.
-/// async fn said(content: &ServerContent) -> Result<Vec<PromptMessage>, ServerRequestError> {
-///     let text = content.prompt("review", &Default::default()).await?;
-///     Ok(text.messages.into_iter().filter(|message| !message.of_model).collect())
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
-/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
-/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
-/// # let notes = servers.get("notes").ok_or("it was just added")?;
-/// // It is not installed here, so it cannot be reached.
-/// assert!(said(&notes.content()).await.is_err());
-/// # servers.stop().await;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct PromptMessage {
-    /// Whether the model says it, and not the user.
-    pub of_model: bool,
-    /// What is said.
-    pub content: Content,
-}
-
 /// Says what is to be completed.
 ///
 /// ```
@@ -154,7 +87,7 @@ pub struct PromptMessage {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
@@ -218,13 +151,13 @@ impl PromptText {
             return Err("a prompt has no `messages`".to_owned());
         };
         let message = |mut told: Value| {
-            let of_model = match told.get("role").and_then(Value::as_str) {
-                Some("user") => false,
-                Some("assistant") => true,
+            let role = match told.get("role").and_then(Value::as_str) {
+                Some("user") => PromptRole::User,
+                Some("assistant") => PromptRole::Assistant,
                 _ => return Err("a message is of the role `user` or `assistant`".to_owned()),
             };
             let content = block(told.get_mut("content").map(Value::take).unwrap_or_default());
-            Ok(PromptMessage { of_model, content })
+            Ok(PromptMessage { role, content })
         };
         let messages: Result<Vec<PromptMessage>, String> =
             messages.into_iter().take(MOST_MESSAGES).map(message).collect();

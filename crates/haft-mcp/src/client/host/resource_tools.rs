@@ -89,7 +89,9 @@ impl Tool for ResourceTool {
             content: self.content.clone(),
             server: self.server.clone(),
         };
-        Ok(Prepared::new(access, looking).with_timeout(self.limits.call).with_idle_timeout(self.limits.idle))
+        Ok(Prepared::new(access, looking)
+            .with_timeout(self.limits.timeout)
+            .with_idle_timeout(self.limits.idle_timeout))
     }
 }
 

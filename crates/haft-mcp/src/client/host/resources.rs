@@ -1,3 +1,4 @@
+use crate::ListedTemplate;
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -16,7 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
@@ -41,43 +42,6 @@ pub struct ListedResource {
     pub mime_type: Option<String>,
     /// Its size in bytes.
     pub size: Option<u64>,
-}
-
-/// Is a pattern of the addresses of resources, as a server lists it.
-///
-/// ```
-/// use haft_mcp::{ServerContent, ServerRequestError};
-///
-/// /// Shows how resources are named that are in no list.
-/// async fn forms(content: &ServerContent) -> Result<Vec<String>, ServerRequestError> {
-///     Ok(content.templates().await?.items.into_iter().map(|template| template.uri_template).collect())
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
-/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
-/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
-/// # let notes = servers.get("notes").ok_or("it was just added")?;
-/// // It is not installed here, so it cannot be reached.
-/// assert!(forms(&notes.content()).await.is_err());
-/// # servers.stop().await;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ListedTemplate {
-    /// The pattern, as of RFC 6570.
-    pub uri_template: String,
-    /// Its name.
-    pub name: String,
-    /// Its name for people.
-    pub title: Option<String>,
-    /// What resources of it are.
-    pub description: Option<String>,
-    /// The type of their content.
-    pub mime_type: Option<String>,
 }
 
 /// Has a server tell of changes of a resource for as long as it lives.
@@ -105,7 +69,7 @@ pub struct ListedTemplate {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;

@@ -1,11 +1,11 @@
 use super::list::read_list;
 use super::{
-    Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptText, Requester,
-    ResourceWatch, ServerList, ServerRequestError,
+    Completion, CompletionOf, ListedPrompt, ListedResource, PromptText, Requester, ResourceWatch, ServerList,
+    ServerRequestError,
 };
-use crate::Era;
 use crate::client::content::{left_out, read_document};
 use crate::client::retry_pause::RetryPause;
+use crate::{Era, ListedTemplate};
 use haft_core::Content;
 use haft_tools_core::CallContext;
 use serde_json::{Map, Value, json};
@@ -36,7 +36,7 @@ const MOST_PARTS: usize = 1_000;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;

@@ -1,7 +1,7 @@
 use super::framed::Output;
 use super::keeper::Keeper;
 use super::{Ending, Framed};
-use crate::Program;
+use crate::ServerProgram;
 use haft_process::{Environment, EnvironmentError, ProcessTree};
 use std::ffi::OsStr;
 use std::io;
@@ -15,7 +15,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 /// It is given the environment and its own variables, nothing else, and leads a session of its own. When it ends, the
 /// connection does, whatever it may have left behind; when the connection is dropped, all its processes are killed.
 pub(crate) fn start(
-    program: &Program,
+    program: &ServerProgram,
     environment: &Environment,
     most: usize,
     ending: Arc<Ending>,

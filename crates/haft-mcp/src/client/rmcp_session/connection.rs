@@ -49,7 +49,7 @@ where
     let flights = Arc::<Flights>::default();
     let hello = hello(counterpart.as_ref());
     let mut tap = Tap::new(transport, flights.clone(), ending.clone(), counterpart.clone());
-    let opened = match timeout(opening.limits.start, opening.run(&mut tap, &hello)).await {
+    let opened = match timeout(opening.limits.start_timeout, opening.run(&mut tap, &hello)).await {
         Ok(Ok(opened)) => opened,
         failed => {
             ending.make_haste();
@@ -59,7 +59,7 @@ where
             return Err(match failed {
                 Ok(Err(Refusal::Fault(fault))) => DialError::Refused(fault),
                 Ok(Err(Refusal::Ended)) => DialError::Ended(farewell.unwrap_or_default()),
-                _ => DialError::Silent { seconds: opening.limits.start.as_secs(), farewell },
+                _ => DialError::Silent { seconds: opening.limits.start_timeout.as_secs(), farewell },
             });
         }
     };

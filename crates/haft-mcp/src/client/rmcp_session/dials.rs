@@ -3,7 +3,7 @@
 use super::Opening;
 use super::connection::open;
 use super::line_transport::LineTransport;
-use crate::Program;
+use crate::ServerProgram;
 use crate::client::link::{self, Ending};
 use crate::client::session::{Counterpart, Dial, DialError, Session};
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Starts a program for each connection.
 #[derive(Debug, Clone)]
 pub(crate) struct StdioDial {
-    pub(crate) program: Program,
+    pub(crate) program: ServerProgram,
     /// What the program is given besides its own variables.
     pub(crate) environment: Environment,
     pub(crate) opening: Opening,

@@ -86,7 +86,8 @@ impl Opening {
             is_open: [Era::Legacy, Era::Modern].map(|era| self.era.is_none_or(|only| only == era)),
         };
         let is_unknown = self.era.or(remembered).is_none();
-        let opened = attempt.run(first, is_unknown.then(|| Instant::now() + self.limits.probe)).await?;
+        let opened =
+            attempt.run(first, is_unknown.then(|| Instant::now() + self.limits.probe_timeout)).await?;
         if self.era.is_none() && remembered != Some(opened.server.era) {
             self.memory.remember(&self.key, opened.server.era);
         }

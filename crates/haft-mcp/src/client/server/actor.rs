@@ -117,14 +117,16 @@ impl Actor {
         (self.seen.asked, self.seen.restarted) = (wants.asked, wants.restarted);
         self.stand(ServerState::Starting);
         let shared = Arc::clone(&self.shared);
-        let time = shared.config.limits.start + SLACK;
+        let time = shared.config.limits.start_timeout + SLACK;
         let dialing = async {
             // The semaphore is never closed.
             let _turn = shared.starts.acquire().await.ok();
             let ear: Arc<Ear> = Arc::clone(&shared.ear);
             let dialing = timeout(time, shared.dial.dial(ear as Arc<dyn Counterpart>)).await;
-            let late =
-                |_| DialError::Silent { seconds: shared.config.limits.start.as_secs(), farewell: None };
+            let late = |_| DialError::Silent {
+                seconds: shared.config.limits.start_timeout.as_secs(),
+                farewell: None,
+            };
             dialing.unwrap_or_else(|elapsed| Err(late(elapsed)))
         };
         let dialed = tokio::select! {
@@ -310,7 +312,7 @@ async fn until(wants: &mut watch::Receiver<Wants>, is_so: impl FnMut(&Wants) -> 
 /// Reads the tools; gives with them how often the server had told before that they changed.
 async fn read(shared: Arc<Shared>, connection: Connection) -> Result<(u64, Listing), Fault> {
     let told = shared.ear.tools_told();
-    let reading = match read_tools(&*connection.session, shared.config.limits.start).await {
+    let reading = match read_tools(&*connection.session, shared.config.limits.start_timeout).await {
         Ok(read) => read,
         Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Reading::default(),
         Err(fault) => return Err(fault),

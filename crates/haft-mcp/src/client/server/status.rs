@@ -8,7 +8,7 @@ use std::time::Duration;
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
@@ -57,7 +57,7 @@ pub struct ServerStatus {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
@@ -109,7 +109,7 @@ pub enum ServerState {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;
@@ -141,7 +141,7 @@ pub struct ServerNotice {
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let program = haft_mcp::ServerProgram::new("a-server-that-is-not-installed", ["--read-only"]);
 /// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
 /// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
 /// # let notes = servers.get("notes").ok_or("it was just added")?;

@@ -21,9 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// accepted. Of a server whose file was removed nothing is accepted either: that it was met is kept beside the file.
 ///
 /// ```
-/// use haft_mcp::{FilePins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+/// use haft_mcp::{FilePins, PinStore as _, ServerConfig, ServerIdentity, ServerProgram, Transport};
 ///
-/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(ServerProgram::new("uvx", ["mcp-server-time"])));
 /// let identity = ServerIdentity::of(&time);
 /// # let place = tempfile::tempdir()?;
 /// let pins = FilePins::new(place.path().join("pins"));

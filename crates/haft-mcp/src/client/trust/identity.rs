@@ -13,10 +13,10 @@ use std::str::FromStr;
 /// is not. A program without a directory is the same one wherever haft is started: give it one where that matters.
 ///
 /// ```
-/// use haft_mcp::{Program, ServerConfig, ServerIdentity, Transport};
+/// use haft_mcp::{ServerConfig, ServerIdentity, ServerProgram, Transport};
 ///
 /// let server = |name: &str, command: &str| {
-///     let program = Program::new(command, ["--quiet"]);
+///     let program = ServerProgram::new(command, ["--quiet"]);
 ///     Ok::<_, haft_mcp::ServerNameError>(ServerConfig::new(name.parse()?, Transport::Stdio(program)))
 /// };
 /// let identity = ServerIdentity::of(&server("time", "mcp-time")?);

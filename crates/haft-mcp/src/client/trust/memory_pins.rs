@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 /// Keeps what was accepted for as long as it lives.
 ///
 /// ```
-/// use haft_mcp::{MemoryPins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+/// use haft_mcp::{MemoryPins, PinStore as _, ServerConfig, ServerIdentity, ServerProgram, Transport};
 ///
-/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(ServerProgram::new("uvx", ["mcp-server-time"])));
 /// let pins = MemoryPins::default();
 /// assert!(pins.read(&ServerIdentity::of(&time))?.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

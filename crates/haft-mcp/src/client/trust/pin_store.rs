@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// Its methods may block, for a file and for the lock on it, and are called where that is allowed.
 ///
 /// ```
-/// use haft_mcp::{MemoryPins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+/// use haft_mcp::{MemoryPins, PinStore as _, ServerConfig, ServerIdentity, ServerProgram, Transport};
 ///
-/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(ServerProgram::new("uvx", ["mcp-server-time"])));
 /// let identity = ServerIdentity::of(&time);
 /// let (pins, shown) = (MemoryPins::default(), haft_core::Digest::of(&"what it says of itself".into()));
 /// assert!(!pins.accepts(&identity, "now", shown)?);

@@ -15,9 +15,9 @@ const MOST_DEFINITIONS: usize = 256;
 /// Those of the first listing that has any are accepted, as they are. From then on, whatever is new or another waits.
 ///
 /// ```
-/// use haft_mcp::{MemoryPins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+/// use haft_mcp::{MemoryPins, PinStore as _, ServerConfig, ServerIdentity, ServerProgram, Transport};
 ///
-/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(ServerProgram::new("uvx", ["mcp-server-time"])));
 /// let identity = ServerIdentity::of(&time);
 /// let pins = MemoryPins::default();
 /// let mut waiting = Vec::new();

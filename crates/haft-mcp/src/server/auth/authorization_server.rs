@@ -181,7 +181,7 @@ impl AuthorizationServer {
 
     /// Asks, and reads a JSON document.
     pub(super) async fn ask(&self, request: Request<Bytes>) -> Result<Value, String> {
-        let exchange = Exchange::default().first_byte(PATIENCE).most_bytes(MOST_BYTES);
+        let exchange = Exchange::default().first_byte_timeout(PATIENCE).most_bytes(MOST_BYTES);
         let asked = async {
             let answer = self.client.send(request, exchange).await.map_err(|error| error.to_string())?;
             if !answer.status().is_success() {

@@ -9,7 +9,8 @@ use crate::shown::shown;
 use async_trait::async_trait;
 use haft_core::{CallId, Digest};
 use haft_tools_core::{
-    Answered, Approval, Approver, AskedQuestion, Claim, PendingCall, PendingId, PendingStore, Response, Wants,
+    Answered, Approval, Approver, AskedQuestion, Claim, PendingCall, PendingId, PendingStore,
+    QuestionOutcome, Wants,
 };
 use serde_json::Value;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -356,9 +357,9 @@ impl Approver for ClientApprover {
         self.ask_inline(pending, asked).await
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         let question = &asked.question;
-        let Some(schema) = question_form::schema(question) else { return Response::Nobody };
+        let Some(schema) = question_form::schema(question) else { return QuestionOutcome::Nobody };
         let key = question
             .key
             .clone()

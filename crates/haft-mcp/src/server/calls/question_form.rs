@@ -3,7 +3,7 @@
 use super::answers::flat;
 use crate::server::ask::Unasked;
 use crate::shown::shown;
-use haft_tools_core::{Question, QuestionKind, Response, milliseconds};
+use haft_tools_core::{Question, QuestionKind, QuestionOutcome, milliseconds};
 use serde_json::{Value, json};
 
 /// The most bytes of a question.
@@ -30,17 +30,17 @@ pub(super) fn schema(question: &Question) -> Option<Value> {
 }
 
 /// Reads what came of the form.
-pub(super) fn response(question: &Question, answer: Result<Value, Unasked>) -> Response {
+pub(super) fn response(question: &Question, answer: Result<Value, Unasked>) -> QuestionOutcome {
     match answer {
         Ok(content) if matches!(question.kind, QuestionKind::Form { .. }) => {
-            Response::Answered { answer: content }
+            QuestionOutcome::Answered { answer: content }
         }
         Ok(mut content) => {
             let answer = content.get_mut(ANSWER).map(Value::take).unwrap_or_default();
-            Response::Answered { answer }
+            QuestionOutcome::Answered { answer }
         }
-        Err(Unasked::Declined | Unasked::Cancelled) => Response::Declined,
-        Err(Unasked::TimedOut(time)) => Response::TimedOut { after_ms: milliseconds(time) },
-        Err(_) => Response::Nobody,
+        Err(Unasked::Declined | Unasked::Cancelled) => QuestionOutcome::Declined,
+        Err(Unasked::TimedOut(time)) => QuestionOutcome::TimedOut { after_ms: milliseconds(time) },
+        Err(_) => QuestionOutcome::Nobody,
     }
 }

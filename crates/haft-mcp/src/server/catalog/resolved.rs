@@ -1,5 +1,5 @@
 use super::meta_tools::MetaTool;
-use super::mode::Mode;
+use super::serve_mode::ServeMode;
 use super::served_tools::ServedTools;
 use haft_core::{CallId, ErrorKind, ReplyStatus, ToolOutput, ToolReply};
 use haft_tools_core::{listed, nearest};
@@ -25,7 +25,7 @@ impl ServedTools {
     ///
     /// Changes nothing.
     pub(crate) async fn resolve(self: &Arc<Self>, id: &CallId, name: &str, input: Value) -> Resolved {
-        if *self.mode() == Mode::Search
+        if *self.mode() == ServeMode::Search
             && let Some(tool) = MetaTool::named(name)
         {
             return tool.resolve(self, id, input).await;
@@ -51,7 +51,7 @@ impl ServedTools {
         if !near.is_empty() {
             return format!("{wrong}; did you mean {}?", listed(near, "or"));
         }
-        if *self.mode() == Mode::Search {
+        if *self.mode() == ServeMode::Search {
             return format!("{wrong}; find the tools there are with `{}`", MetaTool::Search.name());
         }
         let names: Vec<&str> =

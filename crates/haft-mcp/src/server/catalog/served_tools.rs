@@ -1,6 +1,6 @@
 use super::meta_tools::MetaTool;
-use super::mode::Mode;
 use super::pages::Pages;
+use super::serve_mode::ServeMode;
 use super::served_tool::ServedTool;
 use haft_core::{Exposure, ToolName, ToolSpec};
 use haft_tools_core::ToolRegistry;
@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// Is one snapshot of a registry as clients are served it: the names both ways, and the list in pages.
 pub(crate) struct ServedTools {
     registry: ToolRegistry,
-    mode: Mode,
+    mode: ServeMode,
     pages: Pages<ServedTool>,
     /// Served names, each with the registry's own.
     own: HashMap<ToolName, ToolName>,
@@ -22,7 +22,7 @@ pub(crate) struct ServedTools {
 }
 
 impl ServedTools {
-    pub(crate) fn of(registry: ToolRegistry, mode: Mode) -> Self {
+    pub(crate) fn of(registry: ToolRegistry, mode: ServeMode) -> Self {
         let (mut own, mut served) = (HashMap::new(), HashMap::new());
         let mut listed = Vec::new();
         for spec in registry.iter().filter(|spec| is_served(spec, &mode)) {
@@ -44,7 +44,7 @@ impl ServedTools {
                 listed.push(tool);
             }
         }
-        if mode == Mode::Search {
+        if mode == ServeMode::Search {
             listed = MetaTool::ALL.iter().map(|tool| tool.served()).collect();
         }
         listed.sort_by(|one, other| one.name.cmp(&other.name));
@@ -57,7 +57,7 @@ impl ServedTools {
         &self.registry
     }
 
-    pub(crate) fn mode(&self) -> &Mode {
+    pub(crate) fn mode(&self) -> &ServeMode {
         &self.mode
     }
 
@@ -111,19 +111,19 @@ impl ServedTools {
 }
 
 /// Tells whether clients can call a tool.
-fn is_served(spec: &ToolSpec, mode: &Mode) -> bool {
+fn is_served(spec: &ToolSpec, mode: &ServeMode) -> bool {
     let is_chosen = match mode {
-        Mode::Full | Mode::Search => !spec.is_explicit_only(),
-        Mode::Allow(selector) => selector.matches(spec),
+        ServeMode::Full | ServeMode::Search => !spec.is_explicit_only(),
+        ServeMode::Allow(selector) => selector.matches(spec),
     };
     is_chosen && spec.exposure() != Exposure::Hidden
 }
 
 /// Tells whether clients are told of a tool that they can call.
-fn is_listed(spec: &ToolSpec, mode: &Mode) -> bool {
+fn is_listed(spec: &ToolSpec, mode: &ServeMode) -> bool {
     match mode {
-        Mode::Full => spec.exposure() == Exposure::Direct,
-        Mode::Search => false,
-        Mode::Allow(_) => true,
+        ServeMode::Full => spec.exposure() == Exposure::Direct,
+        ServeMode::Search => false,
+        ServeMode::Allow(_) => true,
     }
 }

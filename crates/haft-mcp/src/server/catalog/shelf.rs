@@ -1,4 +1,4 @@
-use super::mode::Mode;
+use super::serve_mode::ServeMode;
 use super::served_tools::ServedTools;
 use crate::server::toolbox::Bench;
 use haft_tools_core::ToolRegistry;
@@ -10,13 +10,13 @@ const MOST: usize = 64;
 
 /// Keeps the tools of benches ready as they are served, for as long as they stay what they are.
 pub(crate) struct Shelf {
-    mode: Mode,
+    mode: ServeMode,
     /// The one that was used last is first.
     kept: Mutex<VecDeque<(Weak<Bench>, Arc<ServedTools>)>>,
 }
 
 impl Shelf {
-    pub(crate) fn new(mode: Mode) -> Self {
+    pub(crate) fn new(mode: ServeMode) -> Self {
         Self { mode, kept: Mutex::default() }
     }
 

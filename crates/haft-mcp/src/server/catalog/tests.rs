@@ -388,7 +388,7 @@ async fn a_shelf_keeps_what_stays_and_sees_what_changes() {
         Arc::new(Bench::new(move || tools.lock().unwrap().clone(), executor, scope, pending))
     };
     let (one, other) = (bench(), bench());
-    let shelf = Shelf::new(Mode::Full);
+    let shelf = Shelf::new(ServeMode::Full);
     assert!(shelf.with("read_file").is_none());
     let first = shelf.of(&one);
     assert!(Arc::ptr_eq(&first, &shelf.of(&one)) && Arc::ptr_eq(&first, &shelf.of(&other)));
@@ -409,14 +409,14 @@ fn clients_are_told_of_the_policy_and_how_to_search() {
     let scope = CallScope::new("mcp-1".parse().unwrap());
     let bench =
         || Bench::new(ToolRegistry::new, executor.clone(), scope.clone(), Arc::new(MemoryPending::default()));
-    assert_eq!(instructions(&Mode::Full, &bench()), None);
+    assert_eq!(instructions(&ServeMode::Full, &bench()), None);
     let told =
-        instructions(&Mode::Search, &bench().with_instructions("Reading is allowed.\u{202e}\n")).unwrap();
+        instructions(&ServeMode::Search, &bench().instructions("Reading is allowed.\u{202e}\n")).unwrap();
     expect![[r#"
         Only three tools are listed, since there are many: find the one you need with `search_tools`, look at its arguments with `describe_tool` where they are not clear, and call it with `call_tool`.
 
         Reading is allowed.\u{202e}"#]].assert_eq(&told);
-    let long = instructions(&Mode::Full, &bench().with_instructions("ö".repeat(10_000))).unwrap();
+    let long = instructions(&ServeMode::Full, &bench().instructions("ö".repeat(10_000))).unwrap();
     assert_eq!(long.len(), (4 << 10) + "…".len());
 }
 

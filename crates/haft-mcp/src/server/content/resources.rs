@@ -1,6 +1,7 @@
 use super::block::{Body, Document};
 use super::output_address::OutputAddress;
 use super::output_reader;
+use crate::ListedTemplate;
 use crate::server::caller::Caller;
 use crate::server::catalog::Pages;
 use crate::server::line::Fault;
@@ -36,6 +37,8 @@ pub(crate) struct ServedResource {
 pub(crate) struct ServedTemplate {
     pub(crate) uri_template: String,
     pub(crate) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +78,7 @@ pub(crate) fn templates(
     let outputs = bench.outputs.is_some().then(|| ServedTemplate {
         uri_template: "haft-output://{run}/{output}{?lines,bytes}".to_owned(),
         name: "What was cut of a result".to_owned(),
+        title: None,
         description: Some(
             "The whole of a result that was too large, or a part: `lines=1-200` counts from 1, `bytes=0-65535` from 0."
                 .to_owned(),
@@ -82,11 +86,9 @@ pub(crate) fn templates(
         mime_type: Some("text/plain".to_owned()),
     });
     let offered = host.map(|host| host.templates(caller)).unwrap_or_default();
-    let offered = offered.into_iter().map(|(uri_template, name)| ServedTemplate {
-        uri_template,
-        name,
-        description: None,
-        mime_type: None,
+    let offered = offered.into_iter().map(|offered| {
+        let ListedTemplate { uri_template, name, title, description, mime_type } = offered;
+        ServedTemplate { uri_template, name, title, description, mime_type }
     });
     Pages::of(offered.chain(outputs).collect(), written)
 }

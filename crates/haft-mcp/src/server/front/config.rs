@@ -43,28 +43,26 @@ pub struct HttpConfig {
 /// ```
 /// use haft_mcp::{HttpConfig, HttpLimits};
 ///
-/// let mut limits = HttpLimits::default();
-/// limits.connections = 64;
+/// let limits = HttpLimits { connections: 64, ..HttpLimits::default() };
 /// let config = HttpConfig::new(([127, 0, 0, 1], 8080).into()).limits(limits);
 /// # let _ = config;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct HttpLimits {
     /// How many connections there are at once, each of which holds a file open; 10,240 by default, or what the system
     /// allows.
     pub connections: usize,
     /// How long the head of a request may take, from the end of the one before or of connecting: a connection on which
     /// nothing is asked ends after it, too. 10 s by default. A proxy that keeps connections should keep them for less.
-    pub head: Duration,
+    pub head_timeout: Duration,
     /// How many bytes a request's body may have; 4 MiB by default.
     pub body_bytes: usize,
     /// How long a request's body may take; 30 s by default.
-    pub body: Duration,
+    pub body_timeout: Duration,
     /// How many requests are served at once; those that only listen are not counted. 256 by default.
     pub at_once: usize,
     /// How long a client may leave unread what is sent to it; 30 s by default.
-    pub unread: Duration,
+    pub unread_timeout: Duration,
     /// How often each caller may ask, where nothing else is said for them.
     pub rate: Rate,
     /// How long requests that are being served may go on once the listener is to end; 5 s by default.
@@ -149,11 +147,11 @@ impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             connections: 10_240,
-            head: Duration::from_secs(10),
+            head_timeout: Duration::from_secs(10),
             body_bytes: 4 << 20,
-            body: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(30),
             at_once: 256,
-            unread: Duration::from_secs(30),
+            unread_timeout: Duration::from_secs(30),
             rate: Rate::default(),
             ending: Duration::from_secs(5),
         }

@@ -167,7 +167,7 @@ impl Gate {
         passage.is_of(&principal);
         self.place(&principal, passage)?;
         let body = match head.method {
-            Method::POST => body::read(body, self.limits.body_bytes, self.limits.body).await?,
+            Method::POST => body::read(body, self.limits.body_bytes, self.limits.body_timeout).await?,
             _ => Bytes::new(),
         };
         if head.method == Method::POST {

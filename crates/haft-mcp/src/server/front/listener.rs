@@ -120,7 +120,7 @@ impl HttpListener {
         let most = open_files::room_for(limits.connections);
         let gate = Arc::new(Gate::new(address, config));
         let mut protocol = http1::Builder::new();
-        protocol.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+        protocol.timer(TokioTimer::new()).header_read_timeout(limits.head_timeout).max_buf_size(BUFFER);
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -140,7 +140,7 @@ impl HttpListener {
             // A connection that cannot be told to send at once works all the same.
             stream.set_nodelay(true).ok();
             let service = Connection { gate: Arc::clone(&gate), inner: inner.clone(), peer };
-            let stream = TokioIo::new(Stalling::new(stream, limits.unread));
+            let stream = TokioIo::new(Stalling::new(stream, limits.unread_timeout));
             let (served, stop) = (protocol.serve_connection(stream, service), stop.clone());
             connections.spawn(async move {
                 let mut served = pin!(served);

@@ -5,8 +5,7 @@ use crate::server::caller::{Abilities, Ability};
 use crate::server::catalog::ServedTool;
 use crate::server::content::{Block, Body, CallAnswer, Document, ReadPart, ServedResource, ServedTemplate};
 use crate::server::line::Fault;
-use crate::server::offers::{PromptRole, ServedPrompt};
-use haft_core::Content;
+use crate::server::offers::ServedPrompt;
 use rmcp::model::{
     AudioContent, CallToolResult, ClientCapabilities, ClientResult, ContentBlock, EmbeddedResource,
     ErrorCode, ErrorData, ImageContent, InputRequest, InputRequiredResult, JsonObject, MetaObject, Prompt,
@@ -41,9 +40,9 @@ fn object(value: &Value) -> Arc<JsonObject> {
 }
 
 pub(super) fn prompt(served: &ServedPrompt) -> Prompt {
-    let arguments = served.arguments.iter().map(|(name, description, required)| {
-        let mut argument = PromptArgument::new(name).with_required(*required);
-        argument.description.clone_from(description);
+    let arguments = served.arguments.iter().map(|served| {
+        let mut argument = PromptArgument::new(&served.name).with_required(served.required);
+        argument.description.clone_from(&served.description);
         argument
     });
     let arguments: Vec<PromptArgument> = arguments.collect();
@@ -53,12 +52,12 @@ pub(super) fn prompt(served: &ServedPrompt) -> Prompt {
     prompt
 }
 
-pub(super) fn prompt_message((role, content): (PromptRole, Content)) -> PromptMessage {
-    let role = match role {
-        PromptRole::User => Role::User,
-        PromptRole::Assistant => Role::Assistant,
+pub(super) fn prompt_message(served: crate::PromptMessage) -> PromptMessage {
+    let role = match served.role {
+        crate::PromptRole::User => Role::User,
+        crate::PromptRole::Assistant => Role::Assistant,
     };
-    PromptMessage::new(role, block(Block::from(content)))
+    PromptMessage::new(role, block(Block::from(served.content)))
 }
 
 pub(super) fn resource(served: &ServedResource) -> Resource {
@@ -70,6 +69,7 @@ pub(super) fn resource(served: &ServedResource) -> Resource {
 
 pub(super) fn template(served: &ServedTemplate) -> ResourceTemplate {
     let mut template = ResourceTemplate::new(served.uri_template.clone(), served.name.clone());
+    template.title.clone_from(&served.title);
     template.description.clone_from(&served.description);
     template.mime_type.clone_from(&served.mime_type);
     template

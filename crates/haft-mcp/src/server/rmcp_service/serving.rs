@@ -4,7 +4,7 @@ use super::list_changes::ListChanges;
 use super::written_page::WrittenPage;
 use crate::server::caller::Principal;
 use crate::server::calls::ServedCalls;
-use crate::server::catalog::{Mode, Shelf};
+use crate::server::catalog::{ServeMode, Shelf};
 use crate::server::offers::{Prompts, Resources};
 use crate::server::toolbox::Toolbox;
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 pub(crate) struct Shared {
     pub(crate) name: String,
     pub(crate) version: String,
-    pub(crate) mode: Mode,
+    pub(crate) mode: ServeMode,
     pub(crate) toolbox: Arc<dyn Toolbox>,
     pub(crate) shelf: Arc<Shelf>,
     pub(crate) prompts: Option<Arc<dyn Prompts>>,

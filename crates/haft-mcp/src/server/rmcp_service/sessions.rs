@@ -1,6 +1,6 @@
 use super::http_session::{HttpSession, SessionTransport};
 use crate::server::caller::Principal;
-use crate::server::serve::session;
+use crate::server::tool_server::session;
 use futures_util::{Stream, StreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};

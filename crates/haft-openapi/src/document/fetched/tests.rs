@@ -122,7 +122,7 @@ async fn files_for_which_there_is_no_time_are_noted() {
     let problems =
         load_same_origin(&mut store, &document, outward, (&client, &options), tokio::time::Instant::now())
             .await;
-    let told: Vec<&str> = problems.iter().map(crate::Problem::message).collect();
+    let told: Vec<&str> = problems.iter().map(crate::OpenApiProblem::message).collect();
     let late = "`paths/there.yaml` is not read: all the files together take too long";
     assert_eq!(told, [late, "`https://other.example/far.yaml` is on another origin; it is not read"]);
 }

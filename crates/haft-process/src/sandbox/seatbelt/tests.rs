@@ -201,7 +201,7 @@ fn the_lists_of_a_profile_are_closed() {
 #[test]
 fn a_directory_of_its_own_can_be_written() {
     let place = tempfile::tempdir().unwrap();
-    let scratch = super::super::Scratch::within(place.path()).unwrap();
+    let scratch = super::super::Scratch::in_directory(place.path()).unwrap();
     let profile = profile(&Confinement::new().scratch(&scratch));
     let paths: Vec<_> = profile.parameters().map(|(name, path)| (name.to_owned(), path.to_owned())).collect();
     let of_scratch = |name: &str| resolve(&scratch.path().join(name)).unwrap();

@@ -3,7 +3,7 @@ use crate::executor::Refusal;
 use crate::layer::Verdict;
 use crate::panicked::discard;
 use crate::registry::Entry;
-use crate::{Answer, Before, DecidedBy, Layer, LayerCall, LayerTime, PendingCall};
+use crate::{Before, DecidedBy, Layer, LayerAnswer, LayerCall, LayerTime, PendingCall};
 use futures_util::FutureExt as _;
 use haft_core::{Content, ErrorKind, Repair, ReplyStatus};
 use serde_json::Value;
@@ -132,10 +132,10 @@ impl Rest<'_> {
     /// What a layer breaks on is withheld: it might have been there to take something out.
     pub(super) async fn after_layers(
         &self,
-        mut answer: Answer,
+        mut answer: LayerAnswer,
         layered: Layered,
         token: &CancellationToken,
-    ) -> Answer {
+    ) -> LayerAnswer {
         let limits = &self.frame.shared.limits;
         let seen = self.frame.layers().iter().take(layered.entered).rev();
         if let Some(entry) = self.frame.registry().entry(&self.record.call.name) {
@@ -245,8 +245,8 @@ fn late_before(most_time: Duration) -> Refusal {
     )
 }
 
-fn withheld(kind: ErrorKind) -> Answer {
-    Answer::new(
+fn withheld(kind: ErrorKind) -> LayerAnswer {
+    LayerAnswer::new(
         ReplyStatus::Error(kind),
         "the host broke while it looked at how this call ended, which is withheld; see what the call has done, if \
          anything, before you repeat it",

@@ -13,7 +13,7 @@ use crate::executor::shape::{Shaper, Unshaped, is_untrusted, redact_and_cut};
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, HeldCall, Refusal};
 use crate::registry::Entry;
-use crate::{Access, Accesses, Answer, DecidedBy, PendingCall, Prepared};
+use crate::{Access, Accesses, DecidedBy, LayerAnswer, PendingCall, Prepared};
 use haft_core::{CallId, Digest, Repair, ReplyStatus, ToolOutput, Truncation};
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) struct Rest<'a> {
 
 /// Why a call is not run.
 pub(super) enum Halt {
-    Answered(Box<Answer>),
+    Answered(Box<LayerAnswer>),
     Refused(Refusal),
     Waits(Waits),
     /// These calls before it are left to wait.
@@ -217,10 +217,10 @@ impl<'a> Rest<'a> {
     /// Shows what a call is answered with to layers, if there are any that saw it.
     async fn seen_out(
         &self,
-        answer: Answer,
+        answer: LayerAnswer,
         layered: Option<Box<Layered>>,
         token: &CancellationToken,
-    ) -> Answer {
+    ) -> LayerAnswer {
         match layered {
             Some(layered) => Box::pin(self.after_layers(answer, *layered, token)).await,
             None => answer,
@@ -377,8 +377,8 @@ impl<'a> Rest<'a> {
     }
 
     /// Bounds what a call is answered with, and answers it.
-    pub(super) async fn conclude(&mut self, answer: Answer, span: &Span) -> CallOutcome {
-        let Answer { status, mut output } = answer;
+    pub(super) async fn conclude(&mut self, answer: LayerAnswer, span: &Span) -> CallOutcome {
+        let LayerAnswer { status, mut output } = answer;
         match self.shaper().shape(&mut output, &self.repairs) {
             Ok(truncation) => self.reply(status, output, truncation, span),
             Err(output) => self.conclude_large(status, output, span).await,

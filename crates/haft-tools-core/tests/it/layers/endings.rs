@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, ToolCall, ToolOutput};
 use haft_tools_core::{
-    AllowAll, Answer, Approval, Batch, Before, CallContext, Layer, LayerCall, Limits, LocalExecutor,
+    AllowAll, Approval, Batch, Before, CallContext, Layer, LayerAnswer, LayerCall, Limits, LocalExecutor,
     PendingCall, Steer, ToolExecutor as _, approver_fn,
 };
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl Layer for Slow {
         Before::proceed()
     }
 
-    async fn after(&self, _: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, _: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         sleep(self.after.expect("the layer breaks")).await;
         answer
     }
@@ -383,7 +383,7 @@ struct Stamp;
 
 #[async_trait]
 impl Layer for Stamp {
-    async fn after(&self, _: &LayerCall<'_>, mut answer: Answer) -> Answer {
+    async fn after(&self, _: &LayerCall<'_>, mut answer: LayerAnswer) -> LayerAnswer {
         answer.status = ReplyStatus::Ok;
         answer.output = ToolOutput::text("x".repeat(100_000));
         answer

@@ -1,7 +1,7 @@
 use crate::fixture::{call, ended, permissive, scope, work};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use haft_tools_core::{Answer, Batch, Before, Layer, LayerCall, LayerTime, Limits};
+use haft_tools_core::{Batch, Before, Layer, LayerAnswer, LayerCall, LayerTime, Limits};
 use serde_json::json;
 use std::panic::panic_any;
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl Layer for Timed {
         Before::proceed()
     }
 
-    async fn after(&self, _: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, _: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         sleep(Duration::from_secs(self.after)).await;
         answer
     }
@@ -127,7 +127,7 @@ impl Layer for Breaks {
         if self.0 == "before" { panic_any(Bomb) } else { Before::proceed() }
     }
 
-    async fn after(&self, _: &LayerCall<'_>, answer: Answer) -> Answer {
+    async fn after(&self, _: &LayerCall<'_>, answer: LayerAnswer) -> LayerAnswer {
         if self.0 == "after" { panic_any(Bomb) } else { answer }
     }
 }

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use haft_core::{ToolCall, ToolError};
 use haft_tools_core::{
     Accesses, Approval, Approver, AskedQuestion, Batch, CallContext, CallScope, LocalExecutor, PendingCall,
-    Policy, Response, Rule, ToolExecutor as _, ToolRegistry, tool_fn,
+    Policy, QuestionOutcome, Rule, ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ impl Watch for Called {
 
 /// Is a person who gives one answer to everything, and keeps what they were shown.
 struct Person {
-    response: Response,
+    response: QuestionOutcome,
     approves: bool,
     shown: Arc<Mutex<Vec<String>>>,
 }
@@ -38,7 +38,7 @@ impl Approver for Person {
         if self.approves { Approval::Approve } else { Approval::Deny { reason: String::new() } }
     }
 
-    async fn answer(&self, asked: &AskedQuestion) -> Response {
+    async fn answer(&self, asked: &AskedQuestion) -> QuestionOutcome {
         self.shown.lock().unwrap().push(asked.question.text.clone());
         self.response.clone()
     }
@@ -57,7 +57,7 @@ fn host() -> HostAnswers {
 }
 
 /// Has a server ask while it works on a call, and writes what the person was shown and what the server was answered.
-async fn asked(method: &'static str, params: Value, response: Response, approves: bool) -> String {
+async fn asked(method: &'static str, params: Value, response: QuestionOutcome, approves: bool) -> String {
     let (shown, told) = (Arc::default(), Arc::new(Mutex::new(String::new())));
     let person = Person { response, approves, shown: Arc::clone(&shown) };
     let answered = Arc::clone(&told);
@@ -90,7 +90,7 @@ async fn asked(method: &'static str, params: Value, response: Response, approves
 }
 
 /// Has a server ask for each of these, and compares what came of all.
-async fn check(asks: impl IntoIterator<Item = (&'static str, Value, Response)>, expected: Expect) {
+async fn check(asks: impl IntoIterator<Item = (&'static str, Value, QuestionOutcome)>, expected: Expect) {
     let mut all = String::new();
     for (method, params, response) in asks {
         all.push_str(&asked(method, params, response, true).await);
@@ -99,13 +99,13 @@ async fn check(asks: impl IntoIterator<Item = (&'static str, Value, Response)>, 
 }
 
 /// Has a server ask for each of these of a person, and compares what came of all.
-async fn check_questions(asks: impl IntoIterator<Item = (Value, Response)>, expected: Expect) {
+async fn check_questions(asks: impl IntoIterator<Item = (Value, QuestionOutcome)>, expected: Expect) {
     check(asks.into_iter().map(|(params, response)| ("elicitation/create", params, response)), expected)
         .await;
 }
 
-fn answered(answer: Value) -> Response {
-    Response::Answered { answer }
+fn answered(answer: Value) -> QuestionOutcome {
+    QuestionOutcome::Answered { answer }
 }
 
 fn form() -> Value {
@@ -129,9 +129,9 @@ async fn a_form_is_asked_and_what_is_left_out_has_its_default() {
         answered(json!({ "age": 7 })),
         answered(json!({})),
         answered(json!({ "age": "x" })),
-        Response::Declined,
-        Response::Nobody,
-        Response::TimedOut { after_ms: 5 },
+        QuestionOutcome::Declined,
+        QuestionOutcome::Nobody,
+        QuestionOutcome::TimedOut { after_ms: 5 },
     ];
     check_questions(responses.map(|response| (form(), response)), expect![[r#"
         The MCP server `files` asks:
@@ -233,7 +233,7 @@ async fn a_turn_of_the_model_is_permitted_like_a_call() {
         "messages": [{ "role": "user", "content": { "type": "text", "text": "Hi\u{202e}" } }]
     });
     let asks = [params.clone(), json!({ "messages": [] })];
-    let asks = asks.map(|params| ("sampling/createMessage", params, Response::Nobody));
+    let asks = asks.map(|params| ("sampling/createMessage", params, QuestionOutcome::Nobody));
     check(asks, expect![[r#"
         The MCP server `files` wants a turn of the model of up to 100 tokens, for which it would be told:
         system: Be brief.
@@ -243,7 +243,7 @@ async fn a_turn_of_the_model_is_permitted_like_a_call() {
 
         => -32602: there are 1 to 200 messages
     "#]]).await;
-    let denied = asked("sampling/createMessage", params, Response::Nobody, false).await;
+    let denied = asked("sampling/createMessage", params, QuestionOutcome::Nobody, false).await;
     expect![[r#"
         -1: the user does not allow it
     "#]]
@@ -254,7 +254,7 @@ async fn a_turn_of_the_model_is_permitted_like_a_call() {
 async fn directories_and_signs_of_life_need_no_person() {
     let methods = ["roots/list", "ping", "no/such"];
     check(
-        methods.map(|method| (method, json!({}), Response::Nobody)),
+        methods.map(|method| (method, json!({}), QuestionOutcome::Nobody)),
         expect![[r#"
 
         => {"roots":[{"name":"a b","uri":"file:///work/a%20b"}]}

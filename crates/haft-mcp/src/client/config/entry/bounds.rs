@@ -5,9 +5,18 @@ use crate::client::config::document::NodeValue;
 use crate::client::config::quantity;
 use crate::client::config::servers_file::not_known;
 use haft_tools_core::nearest;
+use std::collections::BTreeSet;
 
-pub(in crate::client::config) const LIMITS: [&str; 7] =
-    ["start", "probe", "idle", "call", "message", "restarts", "restart_window"];
+/// The limits of a server, each with how it can be written besides.
+pub(in crate::client::config) const LIMITS: [(&str, &[&str]); 7] = [
+    ("start_timeout", &["start"]),
+    ("probe_timeout", &["probe"]),
+    ("idle_timeout", &["idle"]),
+    ("timeout", &["call"]),
+    ("message", &[]),
+    ("restarts", &[]),
+    ("restart_window", &[]),
+];
 
 impl EntryReader<'_> {
     pub(super) fn limits(&mut self, fields: &Fields<'_>) -> ServerLimits {
@@ -17,6 +26,7 @@ impl EntryReader<'_> {
             self.unfit(key, value, "a table");
             return limits;
         };
+        let mut found = BTreeSet::new();
         for (key, value) in members {
             let field = format!("limits.{}", key.text);
             let text = match &value.value {
@@ -30,25 +40,31 @@ impl EntryReader<'_> {
                     continue;
                 }
             };
-            let time = match key.text.as_str() {
-                "start" => Some(&mut limits.start),
-                "probe" => Some(&mut limits.probe),
-                "idle" => Some(&mut limits.idle),
-                "call" => Some(&mut limits.call),
+            let word = key.text.as_str();
+            let Some(name) = limit(word) else {
+                let words = LIMITS.iter().flat_map(|(name, others)| others.iter().chain([name]));
+                let meant = nearest(word, words.copied()).first().and_then(|near| limit(near));
+                self.warn(&key.span, &field, not_known(meant));
+                continue;
+            };
+            if !found.insert(name) {
+                self.refuse(&key.span, Some(&field), "it is written twice; remove one of them");
+            }
+            let time = match name {
+                "start_timeout" => Some(&mut limits.start_timeout),
+                "probe_timeout" => Some(&mut limits.probe_timeout),
+                "idle_timeout" => Some(&mut limits.idle_timeout),
+                "timeout" => Some(&mut limits.timeout),
                 "restart_window" => Some(&mut limits.restart_window),
                 _ => None,
             };
-            let read = match (time, key.text.as_str()) {
+            let read = match (time, name) {
                 (Some(place), _) => quantity::time(text).map(|time| *place = time),
                 (None, "message") => quantity::size(text).map(|bytes| limits.message_bytes = bytes.max(1024)),
-                (None, "restarts") => text
+                (None, _) => text
                     .parse()
                     .map(|count| limits.restarts = count)
                     .map_err(|_| "it is not a number of times; write one such as `5`".to_owned()),
-                (None, word) => {
-                    self.warn(&key.span, &field, not_known(nearest(word, LIMITS).first().copied()));
-                    Ok(())
-                }
             };
             if let Err(message) = read {
                 self.refuse(&value.span, Some(&field), message);
@@ -56,4 +72,9 @@ impl EntryReader<'_> {
         }
         limits
     }
+}
+
+/// Gives the first name of the limit that is written so.
+fn limit(word: &str) -> Option<&'static str> {
+    LIMITS.iter().find(|(name, others)| *name == word || others.contains(&word)).map(|(name, _)| *name)
 }

@@ -13,7 +13,7 @@ pub(in crate::client::config) const FIELDS: [(&str, &[&str]); 19] = [
     ("url", &["serverUrl", "server_url", "httpUrl"]),
     ("headers", &["http_headers"]),
     ("login", &["oauth", "auth"]),
-    ("ca", &["ca_file", "caFile"]),
+    ("authorities", &["ca", "ca_file", "caFile"]),
     ("unix", &["socket"]),
     ("type", &["transport"]),
     ("disabled", &[]),
@@ -35,7 +35,7 @@ const OF_OTHERS: [(&[&str], &str); 4] = [
     ),
     (
         &["timeout", "startupTimeout", "tool_timeout_sec", "startup_timeout_sec"],
-        "write `limits = { start, idle, call }`",
+        "write `limits = { start_timeout, idle_timeout, timeout }`",
     ),
     (&["envFile"], "write the variables in `env`"),
     (&["disabledTools", "enabledTools", "tools"], "which tools there are is said by the rules of a policy"),

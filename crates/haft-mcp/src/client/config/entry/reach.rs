@@ -2,7 +2,7 @@ use super::EntryReader;
 use super::fields::Fields;
 use crate::client::address::{Refusal, checked_address};
 use crate::client::config::document::{Node, NodeValue};
-use crate::{HttpServer, Program, Transport};
+use crate::{RemoteServer, ServerProgram, Transport};
 use haft_tools_core::{listed, nearest};
 use std::ops::Range;
 
@@ -70,9 +70,9 @@ impl EntryReader<'_> {
 
     fn warn_of_others(&mut self, fields: &Fields<'_>, way: &str) {
         let others: &[&str] = match way {
-            "command" => &["url", "headers", "login", "ca", "unix"],
+            "command" => &["url", "headers", "login", "authorities", "unix"],
             "url" => &["command", "args", "env", "cwd", "unix"],
-            _ => &["command", "args", "env", "cwd", "url", "headers", "login", "ca"],
+            _ => &["command", "args", "env", "cwd", "url", "headers", "login", "authorities"],
         };
         for (key, value) in others.iter().filter_map(|name| fields.get(name)) {
             let is_empty = match &value.value {
@@ -115,7 +115,7 @@ impl EntryReader<'_> {
             }
             if value.contains('\0') { Err("its value holds a NUL; take it out") } else { Ok(()) }
         });
-        let mut program = Program::new(command, arguments);
+        let mut program = ServerProgram::new(command, arguments);
         program.variables = variables.into_iter().map(|(name, value)| (name, value.into())).collect();
         program.directory = self.path(fields, "cwd");
         Some(Transport::Stdio(program))
@@ -138,10 +138,10 @@ impl EntryReader<'_> {
         });
         let address = address?;
         self.check_address(&key.text, value, &address);
-        let mut service = HttpServer::new(address);
+        let mut service = RemoteServer::new(address);
         service.headers = headers;
         service.login = self.login(fields);
-        service.ca = self.path(fields, "ca");
+        service.authorities = self.path(fields, "authorities");
         Some(Transport::Http(service))
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{HttpServer, LogLevel, LoginConfig, ServerIdentity, Start, Transport};
+use crate::{LogLevel, LoginConfig, RemoteServer, ServerIdentity, Start, Transport};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
@@ -26,9 +26,9 @@ fn check(text: &str, expected: &Expect) {
             for server in file.servers {
                 writeln!(told, "{} {:?}", server.name, server.transport).unwrap();
                 if let Transport::Http(service) = &server.transport
-                    && (&service.login, &service.ca) != (&LoginConfig::default(), &None)
+                    && (&service.login, &service.authorities) != (&LoginConfig::default(), &None)
                 {
-                    writeln!(told, "  {:?} {:?}", service.login, service.ca).unwrap();
+                    writeln!(told, "  {:?} {:?}", service.login, service.authorities).unwrap();
                 }
             }
             file.disabled.iter().for_each(|name| writeln!(told, "disabled {name}").unwrap());
@@ -56,9 +56,9 @@ fn reads_what_desktop_clients_and_editors_have() {
   }
 }"#,
         &expect![[r#"
-            files Stdio(Program { command: "npx", arguments: 4 not shown, variables: ["KEY", "PORT"], directory: Some("/srv") })
-            web Http(HttpServer { url: "https://mcp.example.com/mcp…", headers: ["X-Key"], .. })
-            flow Http(HttpServer { url: "http://localhost:8080/mcp", headers: [], .. })
+            files Stdio(ServerProgram { command: "npx", arguments: 4 not shown, variables: ["KEY", "PORT"], directory: Some("/srv") })
+            web Http(RemoteServer { url: "https://mcp.example.com/mcp…", headers: ["X-Key"], .. })
+            flow Http(RemoteServer { url: "http://localhost:8080/mcp", headers: [], .. })
             disabled off
         "#]],
     );
@@ -71,7 +71,7 @@ fn reads_what_desktop_clients_and_editors_have() {
   },
 }"#,
         &expect![[r#"
-            io_example_time Stdio(Program { command: "mcp-server-time", arguments: 2 not shown, variables: [], directory: None })
+            io_example_time Stdio(ServerProgram { command: "mcp-server-time", arguments: 2 not shown, variables: [], directory: None })
             warning .mcp.json:5:5: server `io.example/time`: it is called `io_example_time` here, so that it can be a part of the names of tools
         "#]],
     );
@@ -89,19 +89,54 @@ command = "mcp-server-time"
 start = "eager"
 era = "modern"
 resource_tools = true
-limits = { start = "5s", message = "1 MiB", restarts = 2 }
+limits = { start_timeout = "5s", message = "1 MiB", restarts = 2 }
 
 [mcp.servers.local]
 unix = "/run/mcp.sock"
 "#,
         &expect![[r#"
-            time Stdio(Program { command: "mcp-server-time", arguments: 0 not shown, variables: [], directory: None })
+            time Stdio(ServerProgram { command: "mcp-server-time", arguments: 0 not shown, variables: [], directory: None })
             local Unix("/run/mcp.sock")
         "#]],
     );
-    let text = "[mcp.servers.a]\ncommand = \"a\"\nstart = \"eager\"\nlimits = { call = \"2min\" }\n";
+    let text = "[mcp.servers.a]\ncommand = \"a\"\nstart = \"eager\"\nlimits = { timeout = \"2min\" }\n";
     let file = ServersFile::from_toml(text, "mcp.toml", &variable).unwrap();
-    assert_eq!((file.servers[0].start, file.servers[0].limits.call.as_secs()), (Start::Eager, 120));
+    assert_eq!((file.servers[0].start, file.servers[0].limits.timeout.as_secs()), (Start::Eager, 120));
+}
+
+#[test]
+fn reads_authorities_by_their_earlier_names() {
+    for key in ["authorities", "ca", "ca_file", "caFile"] {
+        let text = format!("[mcp.servers.a]\nurl = \"https://a.example\"\n{key} = \"a.pem\"\n");
+        let file = ServersFile::from_toml(&text, "mcp.toml", &variable).unwrap();
+        let Transport::Http(service) = &file.servers[0].transport else { panic!("{text}") };
+        assert_eq!(service.authorities.as_deref(), Some("a.pem".as_ref()), "{key}");
+    }
+    check(
+        "[mcp.servers.a]\nurl = \"https://a.example\"\nauthorities = \"a.pem\"\nca = \"b.pem\"\n",
+        &expect![[r"
+            refused mcp.toml:4:1: server `a`: `ca`: it is written twice; remove one of them
+        "]],
+    );
+}
+
+#[test]
+fn reads_limits_by_their_earlier_names() {
+    let limits = |limits: &str| {
+        let text = format!("[mcp.servers.a]\ncommand = \"a\"\nlimits = {{ {limits} }}\n");
+        ServersFile::from_toml(&text, "mcp.toml", &variable).unwrap().servers[0].limits
+    };
+    let earlier = limits("start = \"5s\", probe = \"2s\", idle = \"4s\", call = \"2min\"");
+    let now =
+        limits("start_timeout = \"5s\", probe_timeout = \"2s\", idle_timeout = \"4s\", timeout = \"2min\"");
+    assert_eq!(earlier, now);
+    assert_eq!((now.timeout.as_secs(), now.start_timeout.as_secs()), (120, 5));
+    check(
+        "[mcp.servers.a]\ncommand = \"a\"\nlimits = { timeout = \"2min\", call = \"1min\" }\n",
+        &expect![[r"
+            refused mcp.toml:3:30: server `a`: `limits.call`: it is written twice; remove one of them
+        "]],
+    );
 }
 
 #[test]
@@ -138,7 +173,7 @@ fn a_server_with_an_error_takes_no_other_down() {
   "good ": { "command": "other" }
 } }"#,
         &expect![[r#"
-            good Stdio(Program { command: "good", arguments: 0 not shown, variables: [], directory: None })
+            good Stdio(ServerProgram { command: "good", arguments: 0 not shown, variables: [], directory: None })
             refused .mcp.json:3:44: server `unset`: `env.A`: the variable `MISSING` is not set; set it, or write a default as in `${MISSING:-…}`
             refused .mcp.json:4:62: server `split`: `headers.A`: its value holds a control character, such as the end of a line; take it out
             refused .mcp.json:4:81: server `split`: `headers.B C`: it cannot name a header; write letters, digits and `-`
@@ -162,14 +197,14 @@ fn what_has_no_effect_is_told() {
   "a": { "command": "a", "argz": [], "autoApprove": ["x"], "timeout": 5, "headers": { "A": "b" }, "zzzzzzzz": 1, "limits": { "calls": 1 } }
 } }"#,
         &expect![[r#"
-            a Stdio(Program { command: "a", arguments: 0 not shown, variables: [], directory: None })
+            a Stdio(ServerProgram { command: "a", arguments: 0 not shown, variables: [], directory: None })
             warning .mcp.json:1:3: `mcpSrvers`: it is not known, and has no effect; did you mean `mcpServers`?
             warning .mcp.json:2:26: server `a`: `argz`: it is not known, and has no effect; did you mean `args`?
             warning .mcp.json:2:38: server `a`: `autoApprove`: it has no effect here; what may be called is said by the rules of a policy
-            warning .mcp.json:2:60: server `a`: `timeout`: it has no effect here; write `limits = { start, idle, call }`
+            warning .mcp.json:2:60: server `a`: `timeout`: it has no effect here; write `limits = { start_timeout, idle_timeout, timeout }`
             warning .mcp.json:2:74: server `a`: `headers`: it has no effect on a server that is reached by `command`
             warning .mcp.json:2:99: server `a`: `zzzzzzzz`: it is not known, and has no effect
-            warning .mcp.json:2:126: server `a`: `limits.calls`: it is not known, and has no effect; did you mean `call`?
+            warning .mcp.json:2:126: server `a`: `limits.calls`: it is not known, and has no effect; did you mean `timeout`?
         "#]],
     );
     check(
@@ -264,7 +299,7 @@ fn reads_as_whom_one_logs_in() {
         r#"
 [mcp.servers.docs]
 url = "https://mcp.example.com/mcp"
-ca = "/etc/company.pem"
+authorities = "/etc/company.pem"
 
 [mcp.servers.docs.login]
 client_id = "haft"
@@ -278,9 +313,9 @@ url = "https://mcp.example.com/mcp"
 login = { client_metadata_url = "https://example.com/haft.json" }
 "#,
         &expect![[r#"
-            docs Http(HttpServer { url: "https://mcp.example.com/mcp", headers: [], .. })
+            docs Http(RemoteServer { url: "https://mcp.example.com/mcp", headers: [], .. })
               LoginConfig { client: Some(RegisteredClient { id: "haft", issuer: Some("https://login.example.com"), .. }), client_metadata_url: None, scopes: ["read", "write"], redirect_port: Some(8765) } Some("/etc/company.pem")
-            described Http(HttpServer { url: "https://mcp.example.com/mcp", headers: [], .. })
+            described Http(RemoteServer { url: "https://mcp.example.com/mcp", headers: [], .. })
               LoginConfig { client: None, client_metadata_url: Some("https://example.com/haft.json"), scopes: [], redirect_port: None } None
         "#]],
     );
@@ -290,9 +325,9 @@ login = { client_metadata_url = "https://example.com/haft.json" }
   "cursor": { "url": "https://a.example", "auth": { "CLIENT_ID": "c", "scopes": ["read"] } }
 } }"#,
         &expect![[r#"
-            claude Http(HttpServer { url: "https://a.example/", headers: [], .. })
+            claude Http(RemoteServer { url: "https://a.example/", headers: [], .. })
               LoginConfig { client: Some(RegisteredClient { id: "c", issuer: None, .. }), client_metadata_url: None, scopes: ["read", "write"], redirect_port: Some(8080) } None
-            cursor Http(HttpServer { url: "https://a.example/", headers: [], .. })
+            cursor Http(RemoteServer { url: "https://a.example/", headers: [], .. })
               LoginConfig { client: Some(RegisteredClient { id: "c", issuer: None, .. }), client_metadata_url: None, scopes: ["read"], redirect_port: None } None
         "#]],
     );
@@ -311,8 +346,8 @@ fn what_is_wrong_with_a_login_is_told() {
   "program": { "command": "a", "oauth": { "clientId": "c" } }
 } }"#,
         &expect![[r#"
-            odd Http(HttpServer { url: "https://a.example/", headers: [], .. })
-            program Stdio(Program { command: "a", arguments: 0 not shown, variables: [], directory: None })
+            odd Http(RemoteServer { url: "https://a.example/", headers: [], .. })
+            program Stdio(ServerProgram { command: "a", arguments: 0 not shown, variables: [], directory: None })
             refused .mcp.json:2:88: server `unbound`: `oauth.clientSecret`: nothing says which authorization server it is for, and it is given to no other; write its address as `issuer`
             refused .mcp.json:3:73: server `ownerless`: `oauth.clientSecret`: it is of no client; write its `client_id`
             refused .mcp.json:4:65: server `plain`: `oauth.clientId`: it is empty, or holds a control character; write it, or remove it
@@ -345,7 +380,7 @@ fn a_server_is_the_same_one_when_a_variable_changes() {
     // One whose file says no variable is the one that a host would configure itself.
     let plain = ServerConfig::new(
         "c".parse().unwrap(),
-        Transport::Http(HttpServer::new("https://example.com/?other")),
+        Transport::Http(RemoteServer::new("https://example.com/?other")),
     );
     assert_eq!(one[2], ServerIdentity::of(&plain));
 }
@@ -355,7 +390,7 @@ fn a_program_is_told_apart_by_where_it_is_configured_to_start() {
     let text = r#"{ "mcpServers": { "a": { "command": "a", "cwd": "${TOKEN}" } } }"#;
     let identity = |directory: &str| {
         let file = ServersFile::from_json(text, ".mcp.json", &variable).unwrap();
-        let server = file.servers[0].clone().within(directory.as_ref());
+        let server = file.servers[0].clone().in_directory(directory.as_ref());
         let Transport::Stdio(program) = &server.transport else { panic!("it is a program") };
         assert_eq!(
             program.directory.as_deref(),

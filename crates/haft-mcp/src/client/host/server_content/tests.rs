@@ -1,8 +1,8 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 use super::*;
-use crate::ServerName;
 use crate::client::host::resource_tools;
+use crate::{PromptRole, ServerName};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::{ToolCall, ToolName};
@@ -214,10 +214,13 @@ async fn prompts_are_listed_filled_in_and_completed() {
     let arguments = BTreeMap::from([("who".to_owned(), "Ada".to_owned())]);
     let prompt = content.prompt("greet", &arguments).await.unwrap();
     let said: Vec<_> =
-        prompt.messages.iter().map(|said| (said.of_model, said.content.as_text().unwrap())).collect();
+        prompt.messages.iter().map(|said| (said.role, said.content.as_text().unwrap())).collect();
     assert_eq!(
         said,
-        [(false, "Hello Ada"), (true, "[a part `hologram` was left out: its kind is not known here]")]
+        [
+            (PromptRole::User, "Hello Ada"),
+            (PromptRole::Assistant, "[a part `hologram` was left out: its kind is not known here]")
+        ]
     );
     let of = CompletionOf::Prompt("greet".to_owned());
     let completion = content.complete(&of, "who", "A", &BTreeMap::new()).await.unwrap();

@@ -5,7 +5,7 @@ use crate::client::auth::Authorizer;
 use crate::client::link::Ending;
 use crate::client::rmcp_session::{Opening, Posts, open};
 use crate::client::session::{Counterpart, Dial, DialError, Fault, Session};
-use crate::{Era, HttpServer};
+use crate::{Era, RemoteServer};
 use async_trait::async_trait;
 use haft_http::{AddressPolicy, Host, HttpClient};
 use http::header::AUTHORIZATION;
@@ -43,7 +43,7 @@ pub(crate) enum HttpDialError {
     #[error("the server's URL is neither `https` nor `http` of this machine")]
     Plain,
     /// The file of authorities cannot be read.
-    #[error("the certificates of `ca` cannot be read from `{}`: {source}", path.display())]
+    #[error("the certificates of `authorities` cannot be read from `{}`: {source}", path.display())]
     Authorities {
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) enum HttpDialError {
         source: io::Error,
     },
     /// What is in the file of authorities is none.
-    #[error("the certificates of `ca` cannot be read: {0}")]
+    #[error("the certificates of `authorities` cannot be read: {0}")]
     NoAuthority(Box<dyn std::error::Error + Send + Sync>),
     /// A header that is configured is none; its value is not said.
     #[error("the header `{0}` cannot be sent")]
@@ -75,7 +75,7 @@ impl HttpDial {
     ///
     /// `authorizer` is not asked if the person has configured the header `Authorization`.
     pub(crate) fn new(
-        server: &HttpServer,
+        server: &RemoteServer,
         authorizer: Option<Arc<dyn Authorizer>>,
         opening: Opening,
     ) -> Result<Self, HttpDialError> {
@@ -114,8 +114,8 @@ impl HttpDial {
 }
 
 /// Reads the certificates of the authorities that are trusted for a server besides the system's; nothing if none are.
-pub(crate) fn authorities_of(server: &HttpServer) -> Result<Vec<u8>, HttpDialError> {
-    let Some(path) = &server.ca else { return Ok(Vec::new()) };
+pub(crate) fn authorities_of(server: &RemoteServer) -> Result<Vec<u8>, HttpDialError> {
+    let Some(path) = &server.authorities else { return Ok(Vec::new()) };
     let mut pem = Vec::new();
     // A pipe would be waited for.
     let open = || {
@@ -149,7 +149,7 @@ impl Dial for HttpDial {
         let Opening { era, limits, memory, key, .. } = &self.opening;
         let is_unknown = era.or_else(|| memory.recall(key)).is_none();
         let mut first = self.opening.clone();
-        first.limits.probe = NEVER;
+        first.limits.probe_timeout = NEVER;
         let first = self.open(&first, counterpart.clone());
         if !is_unknown {
             return first.await;
@@ -157,11 +157,11 @@ impl Dial for HttpDial {
         tokio::pin!(first);
         tokio::select! {
             opened = &mut first => return opened,
-            () = sleep(limits.probe) => {}
+            () = sleep(limits.probe_timeout) => {}
         }
         let mut legacy = self.opening.clone();
         legacy.era = Some(Era::Legacy);
-        legacy.limits.start = limits.start.saturating_sub(limits.probe);
+        legacy.limits.start_timeout = limits.start_timeout.saturating_sub(limits.probe_timeout);
         let legacy = self.open(&legacy, counterpart);
         tokio::pin!(legacy);
         tokio::select! {
@@ -212,9 +212,9 @@ impl fmt::Debug for HttpDial {
 mod tests {
     use super::*;
 
-    fn check(ca: &str, expected: &str) {
-        let mut server = HttpServer::new("https://mcp.example.com");
-        server.ca = Some(ca.into());
+    fn check(path: &str, expected: &str) {
+        let mut server = RemoteServer::new("https://mcp.example.com");
+        server.authorities = Some(path.into());
         let read = authorities_of(&server).and_then(|pem| {
             Ok(HttpClient::builder(AddressPolicy::public()).authorities(pem).build().map(drop)?)
         });
@@ -225,19 +225,20 @@ mod tests {
     fn says_why_authorities_cannot_be_trusted() {
         check(
             "/nowhere/ca.pem",
-            "the certificates of `ca` cannot be read from `/nowhere/ca.pem`: No such file or directory (os error 2)",
+            "the certificates of `authorities` cannot be read from `/nowhere/ca.pem`: No such file or directory (os error 2)",
         );
         let empty = tempfile::NamedTempFile::new().unwrap();
         let empty = empty.path().to_str().unwrap();
-        check(empty, "the certificates of `ca` cannot be read: the file is empty");
+        check(empty, "the certificates of `authorities` cannot be read: the file is empty");
         for special in ["/dev/null", "/dev"] {
-            let said =
-                format!("the certificates of `ca` cannot be read from `{special}`: it is not a regular file");
+            let said = format!(
+                "the certificates of `authorities` cannot be read from `{special}`: it is not a regular file"
+            );
             check(special, &said);
         }
         check(
             concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
-            "the certificates of `ca` cannot be read: there is none; write them in PEM",
+            "the certificates of `authorities` cannot be read: there is none; write them in PEM",
         );
     }
 }

@@ -4,7 +4,7 @@ use crate::client::service::{Heard, Say, Service, key};
 use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, HttpServer, MemoryEras, ServerLimits};
+use crate::{Era, MemoryEras, RemoteServer, ServerLimits};
 use async_trait::async_trait;
 use haft_tools_core::CallContext;
 use serde_json::{Value, json};
@@ -41,13 +41,16 @@ impl Watch for Ear {
 }
 
 fn opening(era: Option<Era>) -> Opening {
-    let limits =
-        ServerLimits { message_bytes: 2000, probe: Duration::from_millis(100), ..ServerLimits::default() };
+    let limits = ServerLimits {
+        message_bytes: 2000,
+        probe_timeout: Duration::from_millis(100),
+        ..ServerLimits::default()
+    };
     Opening { era, limits, log_level: None, memory: Arc::new(MemoryEras::default()), key: key() }
 }
 
 fn dial(service: &Service, opening: Opening) -> HttpDial {
-    let mut server = HttpServer::new(format!("{}/mcp", service.url));
+    let mut server = RemoteServer::new(format!("{}/mcp", service.url));
     server.headers.insert("X-Key".to_owned(), "configured".to_owned());
     HttpDial::new(&server, None, opening).unwrap()
 }
@@ -282,7 +285,7 @@ async fn says_what_is_wrong_with_a_service() {
     )
     .await;
     check(|_| Say::status(503), "the server answered with HTTP 503 Service Unavailable").await;
-    let nobody = HttpServer::new("http://127.0.0.1:1/mcp");
+    let nobody = RemoteServer::new("http://127.0.0.1:1/mcp");
     let dial = HttpDial::new(&nobody, None, opening(None)).unwrap();
     let error = dial.dial(Arc::new(Ear::default())).await.err().unwrap();
     assert!(
@@ -303,7 +306,7 @@ fn sends_secrets_only_where_nobody_else_reads_them() {
     for url in ["https://user@example.org/", "example.org", "/mcp", ""] {
         assert!(matches!(host_of(url), Err(HttpDialError::Url)), "{url}");
     }
-    let mut server = HttpServer::new("https://example.org/");
+    let mut server = RemoteServer::new("https://example.org/");
     server.headers.insert("x-key".to_owned(), "a\nsecret".to_owned());
     let error = HttpDial::new(&server, None, opening(None)).err().unwrap();
     assert_eq!(error.to_string(), "the header `x-key` cannot be sent");

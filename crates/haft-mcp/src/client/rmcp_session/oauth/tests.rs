@@ -9,7 +9,7 @@ use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Watch,
 };
 use crate::{
-    HttpServer, LoginError, McpServers, MemoryEras, ServerConfig, ServerLimits, ServerState, Transport,
+    LoginError, McpServers, MemoryEras, RemoteServer, ServerConfig, ServerLimits, ServerState, Transport,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -165,7 +165,7 @@ async fn logs_in_and_logs_nothing_of_it() {
         memory: Arc::new(MemoryEras::default()),
         key: key(),
     };
-    let server = HttpServer::new(format!("{}/mcp", stage.service.url));
+    let server = RemoteServer::new(format!("{}/mcp", stage.service.url));
     let dial = HttpDial::new(&server, Some(oauth.clone()), opening).unwrap();
     let Err(DialError::Refused(Fault::Unauthorized { url: Some(url) })) = dial.dial(Arc::new(Nobody)).await
     else {
@@ -207,7 +207,7 @@ async fn logs_in_and_logs_nothing_of_it() {
 #[tokio::test]
 async fn a_server_is_connected_to_once_a_person_has_logged_in() {
     let mut stage = Stage::open(3600).await;
-    let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
+    let transport = Transport::Http(RemoteServer::new(format!("{}/mcp", stage.service.url)));
     let servers =
         McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
     let failed = servers.get("s").unwrap().start().await.unwrap_err();
@@ -222,7 +222,7 @@ async fn a_server_is_connected_to_once_a_person_has_logged_in() {
 #[tokio::test]
 async fn a_person_logs_in_and_out_of_a_server() {
     let stage = Stage::open(3600).await;
-    let service = HttpServer::new(format!("{}/mcp", stage.service.url));
+    let service = RemoteServer::new(format!("{}/mcp", stage.service.url));
     let mut keyed = service.clone();
     keyed.headers.insert("authorization".to_owned(), "Bearer Secret-access-0".to_owned());
     let config = |name: &str, service| ServerConfig::new(name.parse().unwrap(), Transport::Http(service));
@@ -371,7 +371,7 @@ async fn a_login_that_is_refused_is_over() {
 #[tokio::test]
 async fn whoever_waits_for_a_login_is_told_why_it_was_refused() {
     let stage = Stage::open(3600).await;
-    let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
+    let transport = Transport::Http(RemoteServer::new(format!("{}/mcp", stage.service.url)));
     let servers =
         McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
     let server = servers.get("s").unwrap();

@@ -48,7 +48,7 @@ async fn tries_nothing_else_where_the_era_is_said() {
 #[tokio::test]
 async fn tries_the_legacy_era_when_a_server_is_silent() {
     let probe = Duration::from_millis(200);
-    let stage = Stage::new(&["--legacy", "--mute-discover"]).limits(|limits| limits.probe = probe);
+    let stage = Stage::new(&["--legacy", "--mute-discover"]).limits(|limits| limits.probe_timeout = probe);
     let start = Instant::now();
     check(stage, expect!["Legacy 2025-11-25 of hostile-server 1, Some(Legacy) is remembered"]).await;
     assert!(start.elapsed() >= probe);
@@ -56,8 +56,8 @@ async fn tries_the_legacy_era_when_a_server_is_silent() {
 
 #[tokio::test]
 async fn waits_for_a_modern_server_that_starts_slowly_and_then_refuses_the_other_era() {
-    let stage =
-        Stage::new(&["--slow-start", "600"]).limits(|limits| limits.probe = Duration::from_millis(100));
+    let stage = Stage::new(&["--slow-start", "600"])
+        .limits(|limits| limits.probe_timeout = Duration::from_millis(100));
     check(stage, expect!["Modern 2026-07-28 of hostile-server 1, Some(Modern) is remembered"]).await;
 }
 
@@ -90,13 +90,13 @@ async fn refuses_a_revision_that_it_does_not_speak() {
 #[tokio::test]
 async fn gives_up_on_a_server_that_is_silent() {
     let stage = Stage::new(&["--silent", "--stderr", "thinking"]).limits(|limits| {
-        limits.start = Duration::from_secs(1);
-        limits.probe = Duration::from_millis(100);
+        limits.start_timeout = Duration::from_secs(1);
+        limits.probe_timeout = Duration::from_millis(100);
     });
     check(stage, expect!["the server did not answer within 1 s: it was ended; it last wrote: thinking"])
         .await;
     let half = Stage::new(&["--legacy", "--never-initialized"])
-        .limits(|limits| limits.start = Duration::from_secs(1));
+        .limits(|limits| limits.start_timeout = Duration::from_secs(1));
     check(half, expect!["the server did not answer within 1 s: it was ended"]).await;
 }
 

@@ -4,7 +4,7 @@ use crate::client::rmcp_session::{Opening, StdioDial};
 use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, MemoryEras, Program, ServerConfig, ServerLimits, Transport};
+use crate::{Era, MemoryEras, ServerConfig, ServerLimits, ServerProgram, Transport};
 use async_trait::async_trait;
 use haft_process::Environment;
 use haft_tools_core::CallContext;
@@ -45,16 +45,16 @@ pub(super) fn hostile_server() -> PathBuf {
 impl Stage {
     /// Makes a server with these arguments; the era has to be found out.
     pub(super) fn new(arguments: &[&str]) -> Self {
-        Self::of(Program::new(hostile_server(), arguments))
+        Self::of(ServerProgram::new(hostile_server(), arguments))
     }
 
     /// Makes a server of a script for `sh`, in which `$0` is the fixture.
     pub(super) fn script(script: &str) -> Self {
         let fixture = hostile_server().into_os_string();
-        Self::of(Program::new("sh", ["-c".into(), script.into(), fixture]))
+        Self::of(ServerProgram::new("sh", ["-c".into(), script.into(), fixture]))
     }
 
-    fn of(mut program: Program) -> Self {
+    fn of(mut program: ServerProgram) -> Self {
         let directory = TempDir::new().unwrap();
         program.directory = Some(directory.path().to_owned());
         let config = ServerConfig::new("stage".parse().unwrap(), Transport::Stdio(program.clone()));

@@ -1,7 +1,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 use super::*;
-use crate::{FilePins, MemoryPins, Program, ServerConfig, Transport};
+use crate::{FilePins, MemoryPins, ServerConfig, ServerProgram, Transport};
 use expect_test::{Expect, expect};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ fn tool(name: &str, description: &str) -> ListedTool {
 }
 
 fn server(command: &str) -> ServerConfig {
-    ServerConfig::new("s".parse().unwrap(), Transport::Stdio(Program::new(command, [""; 0])))
+    ServerConfig::new("s".parse().unwrap(), Transport::Stdio(ServerProgram::new(command, [""; 0])))
 }
 
 fn judged(store: &dyn PinStore, tools: &[ListedTool]) -> String {

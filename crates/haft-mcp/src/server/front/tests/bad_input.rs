@@ -78,7 +78,7 @@ async fn refuses_a_head_that_is_too_large() {
 
 #[tokio::test]
 async fn ends_a_connection_whose_head_does_not_come() {
-    let stage = limited(|limits| limits.head = Duration::from_millis(200)).await;
+    let stage = limited(|limits| limits.head_timeout = Duration::from_millis(200)).await;
     assert_eq!(stage.connect("").await.rest().await, "");
     // Nor does a head count that comes a little at a time.
     let mut slow = stage.connect("POST /mcp HTTP/1.1\r\n").await;
@@ -97,7 +97,7 @@ async fn ends_a_connection_whose_head_does_not_come() {
 
 #[tokio::test]
 async fn refuses_a_body_that_does_not_come() {
-    let stage = limited(|limits| limits.body = Duration::from_millis(100)).await;
+    let stage = limited(|limits| limits.body_timeout = Duration::from_millis(100)).await;
     let slow = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{";
     check(&stage, slow, 408, "the body did not come in time").await;
     assert_eq!(stage.calls(), 0);
@@ -143,7 +143,7 @@ async fn a_client_that_vanishes_ends_what_it_asked_for() {
 #[tokio::test]
 async fn a_client_that_reads_nothing_does_not_keep_its_place() {
     let stage = limited(|limits| {
-        limits.unread = Duration::from_millis(200);
+        limits.unread_timeout = Duration::from_millis(200);
         limits.at_once = 1;
     })
     .await;

@@ -1,7 +1,7 @@
 //! What lines may hold, and how a connection ends.
 
 use super::stage::{Client, Host};
-use crate::server::serve::Ended;
+use crate::server::tool_server::Ended;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -1,15 +1,15 @@
 //! A host with a few tools, and a client on the other end of a line.
 
-use crate::server::serve::Ended;
+use crate::server::tool_server::Ended;
 use crate::{
-    Ability, Ask, AskKind, Bench, Caller, CallingClient, LogLevel, McpServe, PromptRole, Prompts, Resources,
-    ServedPrompt, Toolbox,
+    Ability, Ask, AskKind, Bench, Caller, CallingClient, ListedTemplate, LogLevel, PromptMessage, Prompts,
+    Resources, ServedPrompt, ToolServer, Toolbox,
 };
 use async_trait::async_trait;
 use haft_core::{Content, Schema, ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{
-    Accesses, Action, CallContext, CallScope, Limits, LocalExecutor, MemoryPending, Policy, Prepared,
-    Preview, Rule, Tool, ToolRegistry,
+    Accesses, Action, CallContext, CallScope, ChangeSignal, Changes, Limits, LocalExecutor, MemoryPending,
+    Policy, Prepared, Preview, Rule, Tool, ToolRegistry,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Host {
     pub(super) tools: watch::Sender<ToolRegistry>,
-    pub(super) changes: watch::Sender<u64>,
+    pub(super) changes: ChangeSignal,
     pub(super) document: watch::Sender<Option<String>>,
     /// How many calls of `wait` were begun, and how many were dropped.
     pub(super) begun: Arc<AtomicUsize>,
@@ -42,7 +42,7 @@ impl Host {
     pub(super) fn new() -> Self {
         let host = Self {
             tools: watch::Sender::new(ToolRegistry::new()),
-            changes: watch::Sender::new(0),
+            changes: ChangeSignal::default(),
             document: watch::Sender::new(None),
             begun: Arc::default(),
             dropped: Arc::default(),
@@ -75,10 +75,10 @@ impl Host {
             let added = ToolRegistry::of([tool]).unwrap();
             *tools = tools.merge(&added, haft_tools_core::CollisionPolicy::Refuse).unwrap();
         });
-        self.changes.send_modify(|count| *count += 1);
+        self.changes.raise();
     }
 
-    pub(super) fn server(&self) -> McpServe {
+    pub(super) fn server(&self) -> ToolServer {
         let limits = Limits {
             update_interval: Duration::ZERO,
             grace: Duration::from_millis(100),
@@ -93,8 +93,8 @@ impl Host {
         let tools = self.tools.clone();
         let scope = CallScope::new("mcp-test".parse().unwrap());
         let bench = Bench::new(move || tools.borrow().clone(), Arc::new(executor), scope, pending);
-        let bench = Arc::new(bench.with_instructions("All is allowed."));
-        McpServe::builder(One { bench, host: self.clone() })
+        let bench = Arc::new(bench.instructions("All is allowed."));
+        ToolServer::builder(One { bench, host: self.clone() })
             .prompts(Nothing(self.clone()))
             .resources(Nothing(self.clone()))
             .build()
@@ -124,8 +124,8 @@ impl Toolbox for One {
         Ok(self.bench.clone())
     }
 
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.host.changes.subscribe()
+    fn changes(&self) -> Option<Changes> {
+        Some(self.host.changes.changes())
     }
 }
 
@@ -142,15 +142,11 @@ impl Prompts for Nothing {
         name: &str,
         _arguments: &BTreeMap<String, String>,
         _client: &CallingClient,
-    ) -> Result<Vec<(PromptRole, Content)>, String> {
+    ) -> Result<Vec<PromptMessage>, String> {
         if name == "wait" {
             return self.0.wait().await;
         }
         Err(format!("there is no prompt `{name}`"))
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        watch::Sender::new(0).subscribe()
     }
 }
 
@@ -160,7 +156,7 @@ impl Resources for Nothing {
         Vec::new()
     }
 
-    fn templates(&self, _caller: &Caller) -> Vec<(String, String)> {
+    fn templates(&self, _caller: &Caller) -> Vec<ListedTemplate> {
         Vec::new()
     }
 

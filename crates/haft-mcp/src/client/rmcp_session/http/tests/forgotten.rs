@@ -4,7 +4,7 @@ use super::{call, legacy, open};
 use crate::client::fake::{call as execute, executor, text_result, tool};
 use crate::client::service::{Heard, Say, Service};
 use crate::client::session::Fault;
-use crate::{Era, HttpServer, McpServers, ServerConfig, Transport};
+use crate::{Era, McpServers, RemoteServer, ServerConfig, Transport};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ async fn check(list: fn(u32) -> Value, knows: fn(u32) -> bool, expected: Expect)
         _ => Say::status(404),
     })
     .await;
-    let server = HttpServer::new(format!("{}/mcp", service.url));
+    let server = RemoteServer::new(format!("{}/mcp", service.url));
     let mut config = ServerConfig::new("s".parse().unwrap(), Transport::Http(server));
     config.era = Some(Era::Legacy);
     let servers = McpServers::builder().server(config).build().unwrap();

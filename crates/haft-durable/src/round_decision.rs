@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use haft_core::Digest;
-/// use haft_durable::{Decision, Waiting};
+/// use haft_durable::{RoundDecision, Waiting};
 /// use haft_tools_core::Approval;
 /// # use serde_json::json;
 /// #
 /// # let digest = Digest::of(&json!({ "to": "a@example.org" }));
 /// # let waiting: Waiting = serde_json::from_value(json!({ "round": 0, "digest": digest }))?;
-/// let decision = Decision::new("run-1/3/c1:0".parse()?, digest, Approval::Approve, "anna-1");
+/// let decision = RoundDecision::new("run-1/3/c1:0".parse()?, digest, Approval::Approve, "anna-1");
 /// assert_eq!(decision.check(Some(&waiting)), Ok(()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Decision {
+pub struct RoundDecision {
     /// The round that waits.
     pub round: RoundKey,
     /// The digest of what the person was shown.
@@ -33,7 +33,7 @@ pub struct Decision {
     pub name: String,
 }
 
-impl Decision {
+impl RoundDecision {
     /// Answers what was shown in a round.
     pub fn new(round: RoundKey, digest: Digest, approval: Approval, name: impl Into<String>) -> Self {
         Self { round, digest, approval, name: name.into() }
@@ -64,13 +64,13 @@ impl Decision {
 ///
 /// ```
 /// # use haft_core::Digest;
-/// use haft_durable::{Decision, DecisionRefused, Waiting};
+/// use haft_durable::{DecisionRefused, RoundDecision, Waiting};
 /// use haft_tools_core::Approval;
 /// # use serde_json::json;
 /// #
 /// # let digest = Digest::of(&json!({}));
 /// # let waiting: Waiting = serde_json::from_value(json!({ "round": 2, "digest": digest }))?;
-/// let late = Decision::new("run-1/3/c1:0".parse()?, digest, Approval::Approve, "anna-1");
+/// let late = RoundDecision::new("run-1/3/c1:0".parse()?, digest, Approval::Approve, "anna-1");
 /// let refused = late.check(Some(&waiting)).unwrap_err();
 /// assert_eq!(refused, DecisionRefused::Stale { round: 0, now: 2 });
 /// assert_eq!(
@@ -132,9 +132,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn decision(round: u32, shown: &str, approval: Approval) -> Decision {
+    fn decision(round: u32, shown: &str, approval: Approval) -> RoundDecision {
         let key = format!("r/1/c:{round}").parse().unwrap();
-        Decision::new(key, Digest::of(&json!(shown)), approval, "d1")
+        RoundDecision::new(key, Digest::of(&json!(shown)), approval, "d1")
     }
 
     fn waiting(expires_at_ms: Option<u64>) -> Waiting {

@@ -28,7 +28,7 @@ back. With `permanently` a file or an empty directory is removed for good.";
 /// and below the place, and the trash of the run.
 ///
 /// ```
-/// use haft_tool_fs::Delete;
+/// use haft_tool_fs::DeleteEntry;
 /// use haft_tools_core::ToolRegistry;
 /// # use haft_testkit::call;
 /// # use serde_json::json;
@@ -38,7 +38,7 @@ back. With `permanently` a file or an empty directory is removed for good.";
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n");
 /// # let workdir = tree.workdir();
-/// let registry = ToolRegistry::of([Arc::new(Delete::new(workdir.clone())) as _])?;
+/// let registry = ToolRegistry::of([Arc::new(DeleteEntry::new(workdir.clone())) as _])?;
 /// // The run is `test`.
 /// let reply = call(&registry, "delete", json!({ "path": "a.txt" })).await;
 /// assert_eq!(
@@ -50,7 +50,7 @@ back. With `permanently` a file or an empty directory is removed for good.";
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Delete {
+pub struct DeleteEntry {
     spec: ToolSpec,
     workdir: Workdir,
 }
@@ -65,7 +65,7 @@ struct Input {
     permanently: bool,
 }
 
-impl Delete {
+impl DeleteEntry {
     /// Makes the tool for a working directory.
     pub fn new(workdir: Workdir) -> Self {
         let spec = ToolSpec::new(ToolName::project("delete"), DESCRIPTION, input_schema::<Input>())
@@ -76,7 +76,7 @@ impl Delete {
     }
 }
 
-impl Tool for Delete {
+impl Tool for DeleteEntry {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

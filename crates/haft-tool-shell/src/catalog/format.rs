@@ -7,24 +7,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use toml::Spanned;
 
-/// A catalogue that cannot be read.
+/// A catalog that cannot be read.
 ///
 /// ```
-/// use haft_tool_shell::Catalogue;
+/// use haft_tool_shell::CommandCatalog;
 ///
 /// let written = "[lines]\noperands = 'read*'\n\n[rows]\noperand = 'read*'\n";
-/// let error = Catalogue::built_in().extended(written).unwrap_err();
+/// let error = CommandCatalog::built_in().extended(written).unwrap_err();
 /// assert_eq!(error.line(), 5);
 /// assert!(error.reason().starts_with("unknown field `operand`"));
 /// ```
 #[derive(Debug, thiserror::Error)]
-#[error("the catalogue cannot be read at line {line}: {reason}")]
-pub struct CatalogueError {
+#[error("the catalog cannot be read at line {line}: {reason}")]
+pub struct CommandCatalogError {
     line: usize,
     reason: String,
 }
 
-impl CatalogueError {
+impl CommandCatalogError {
     /// The line of the text, from 1.
     pub fn line(&self) -> usize {
         self.line
@@ -86,11 +86,11 @@ struct FormEntry {
 /// A command under one of its names.
 type Named = (Box<str>, Arc<Command>);
 
-/// Reads the commands of a catalogue, each under all its names.
-pub(super) fn commands(text: &str) -> Result<Vec<Named>, CatalogueError> {
+/// Reads the commands of a catalog, each under all its names.
+pub(super) fn commands(text: &str) -> Result<Vec<Named>, CommandCatalogError> {
     let entries: BTreeMap<String, Spanned<Entry>> = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        CatalogueError::new(text, at, error.message().to_owned())
+        CommandCatalogError::new(text, at, error.message().to_owned())
     })?;
     let mut commands = Vec::new();
     for (name, entry) in entries {
@@ -101,7 +101,7 @@ pub(super) fn commands(text: &str) -> Result<Vec<Named>, CatalogueError> {
         let command = command(entry).map_err(|(within, fault)| {
             let span = within.unwrap_or(span);
             let at = text.get(span.clone()).and_then(|table| table.find(&fault.part)).unwrap_or(0);
-            CatalogueError::new(text, span.start + at, format!("`{}`: {}", fault.part, fault.reason))
+            CommandCatalogError::new(text, span.start + at, format!("`{}`: {}", fault.part, fault.reason))
         })?;
         let command = Arc::new(command);
         commands.extend(names.into_iter().map(|name| (name, Arc::clone(&command))));

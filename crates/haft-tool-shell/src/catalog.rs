@@ -1,8 +1,8 @@
 //! What commands do, as data: which of their words are options, paths, hosts and other commands.
 //!
-//! The files in `catalogue/commands/` are read once, by `format` into what `compile` holds; `reading` holds the words of one
-//! simple command against it, and `kind` says what each of them comes to. What a catalogue is and is not, its users read at
-//! [`Catalogue`].
+//! The files in `catalog/commands/` are read once, by `format` into what `compile` holds; `reading` holds the words of one
+//! simple command against it, and `kind` says what each of them comes to. What a catalog is and is not, its users read at
+//! [`CommandCatalog`].
 
 mod compile;
 mod effects;
@@ -20,7 +20,7 @@ pub(crate) use self::effects::Host;
 pub(crate) use self::effects::{Effects, Word};
 #[cfg(any(feature = "analysis", test))]
 pub(crate) use self::effects::{Nested, Target};
-pub use self::format::CatalogueError;
+pub use self::format::CommandCatalogError;
 #[cfg(feature = "analysis")]
 pub(crate) use self::scripts::is_harmless_assignment;
 
@@ -29,49 +29,49 @@ use self::lookup::Place;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-/// The files of the built-in catalogue.
+/// The files of the built-in catalog.
 const FILES: [&str; 11] = [
-    include_str!("catalogue/commands/archives.toml"),
-    include_str!("catalogue/commands/builtins.toml"),
-    include_str!("catalogue/commands/cloud.toml"),
-    include_str!("catalogue/commands/containers.toml"),
-    include_str!("catalogue/commands/databases.toml"),
-    include_str!("catalogue/commands/development.toml"),
-    include_str!("catalogue/commands/files.toml"),
-    include_str!("catalogue/commands/git.toml"),
-    include_str!("catalogue/commands/macos.toml"),
-    include_str!("catalogue/commands/system.toml"),
-    include_str!("catalogue/commands/text.toml"),
+    include_str!("catalog/commands/archives.toml"),
+    include_str!("catalog/commands/builtins.toml"),
+    include_str!("catalog/commands/cloud.toml"),
+    include_str!("catalog/commands/containers.toml"),
+    include_str!("catalog/commands/databases.toml"),
+    include_str!("catalog/commands/development.toml"),
+    include_str!("catalog/commands/files.toml"),
+    include_str!("catalog/commands/git.toml"),
+    include_str!("catalog/commands/macos.toml"),
+    include_str!("catalog/commands/system.toml"),
+    include_str!("catalog/commands/text.toml"),
 ];
 
 /// Commands by their names.
 type Commands = HashMap<Box<str>, Arc<Command>>;
 
-/// The commands of the built-in catalogue, read when one is first looked for: that takes longer than all else at the start of a
+/// The commands of the built-in catalog, read when one is first looked for: that takes longer than all else at the start of a
 /// program, and most calls are of no command.
 static BUILT_IN: LazyLock<Commands> = LazyLock::new(|| {
-    let read = |text: &&str| format::commands(text).expect("the built-in catalogue is read by the tests");
+    let read = |text: &&str| format::commands(text).expect("the built-in catalog is read by the tests");
     FILES.iter().flat_map(read).collect()
 });
 
 /// What is known of commands: which only read, and what the others touch.
 ///
 /// It is cheap to clone. Looking at a command costs a few microseconds and never fails. One that knows more commands is given to
-/// [`Bash::catalogue`](crate::Bash::catalogue) and [`CommandPatterns::with_catalogue`](crate::CommandPatterns::with_catalogue).
+/// [`Bash::catalog`](crate::Bash::catalog) and [`CommandPatterns::catalog`](crate::CommandPatterns::catalog).
 ///
 /// # Example
 ///
 /// ```
-/// use haft_tool_shell::{Bash, Catalogue, Environment};
+/// use haft_tool_shell::{Bash, CommandCatalog, Environment};
 ///
 /// # let tree = haft_testkit::Tree::new();
 /// # let workdir = tree.workdir();
 /// // A program of the project's, which reads the files that it is given.
-/// let catalogue = Catalogue::built_in().extended("[check-styles]\noperands = 'read*'")?;
-/// assert!(catalogue.knows("check-styles") && !Catalogue::built_in().knows("check-styles"));
-/// let bash = Bash::new(workdir, Environment::minimal()).catalogue(catalogue);
+/// let catalog = CommandCatalog::built_in().extended("[check-styles]\noperands = 'read*'")?;
+/// assert!(catalog.knows("check-styles") && !CommandCatalog::built_in().knows("check-styles"));
+/// let bash = Bash::new(workdir, Environment::minimal()).catalog(catalog);
 /// # let _ = bash;
-/// # Ok::<(), haft_tool_shell::CatalogueError>(())
+/// # Ok::<(), haft_tool_shell::CommandCatalogError>(())
 /// ```
 ///
 /// # Strictness
@@ -95,9 +95,9 @@ static BUILT_IN: LazyLock<Commands> = LazyLock::new(|| {
 ///
 /// # Format
 ///
-#[doc = include_str!("catalogue/format.md")]
+#[doc = include_str!("catalog/format.md")]
 #[derive(Clone, Debug)]
-pub struct Catalogue {
+pub struct CommandCatalog {
     /// All that it knows; that of the built-in one where there is nothing.
     own: Option<Arc<Commands>>,
 }
@@ -111,62 +111,62 @@ pub(crate) enum Grantable {
     Words(usize),
 }
 
-impl Catalogue {
-    /// The catalogue that comes with haft.
+impl CommandCatalog {
+    /// The catalog that comes with haft.
     pub fn built_in() -> &'static Self {
-        static CATALOGUE: Catalogue = Catalogue { own: None };
-        &CATALOGUE
+        static CATALOG: CommandCatalog = CommandCatalog { own: None };
+        &CATALOG
     }
 
-    /// A catalogue that knows the commands of a TOML text as well; they replace those of the same name.
+    /// A catalog that knows the commands of a TOML text as well; they replace those of the same name.
     ///
     /// ```
-    /// # use haft_tool_shell::Catalogue;
-    /// let catalogue = Catalogue::built_in().extended(
+    /// # use haft_tool_shell::CommandCatalog;
+    /// let catalog = CommandCatalog::built_in().extended(
     ///     r#"
     ///     [lines]                             # lines [-n] [--to FILE] FILE...
     ///     options = "-n --to=write"
     ///     operands = "read*"
     ///     "#,
     /// )?;
-    /// assert!(catalogue.extended("[lines]\noptions = '--to=nowhere'").is_err());
-    /// # Ok::<(), haft_tool_shell::CatalogueError>(())
+    /// assert!(catalog.extended("[lines]\noptions = '--to=nowhere'").is_err());
+    /// # Ok::<(), haft_tool_shell::CommandCatalogError>(())
     /// ```
     ///
     /// # Errors
     /// Where the text is not TOML, or an entry does not follow the format: with the line.
-    pub fn extended(&self, toml: &str) -> Result<Self, CatalogueError> {
+    pub fn extended(&self, toml: &str) -> Result<Self, CommandCatalogError> {
         let added = format::commands(toml)?;
         let mut commands = self.commands().clone();
         commands.extend(added);
         Ok(Self { own: Some(Arc::new(commands)) })
     }
 
-    /// A catalogue that knows the commands of a TOML text as well, and says of those that it knows already what it said.
+    /// A catalog that knows the commands of a TOML text as well, and says of those that it knows already what it said.
     ///
-    /// This is for entries of others than who chose this catalogue: by a new entry for `env` a command behind it that is denied
+    /// This is for entries of others than who chose this catalog: by a new entry for `env` a command behind it that is denied
     /// would not be found.
     ///
     /// ```
-    /// # use haft_tool_shell::Catalogue;
-    /// assert!(Catalogue::built_in().with_new("[lines]\noperands = 'read*'").is_ok());
-    /// assert!(Catalogue::built_in().with_new("[env]\noperands = 'text*'").is_err());
-    /// # Ok::<(), haft_tool_shell::CatalogueError>(())
+    /// # use haft_tool_shell::CommandCatalog;
+    /// assert!(CommandCatalog::built_in().with_new("[lines]\noperands = 'read*'").is_ok());
+    /// assert!(CommandCatalog::built_in().with_new("[env]\noperands = 'text*'").is_err());
+    /// # Ok::<(), haft_tool_shell::CommandCatalogError>(())
     /// ```
     ///
     /// # Errors
     /// As for [`extended`](Self::extended); where a name is that of a command that is known, or a path.
-    pub fn with_new(&self, toml: &str) -> Result<Self, CatalogueError> {
+    pub fn with_new(&self, toml: &str) -> Result<Self, CommandCatalogError> {
         let mut commands = self.commands().clone();
         for (name, command) in format::commands(toml)? {
             if name.contains('/') {
                 let reason =
                     format!("`{name}` is a path; what a file does changes with it, so name a command");
-                return Err(CatalogueError::about(toml, &name, reason));
+                return Err(CommandCatalogError::about(toml, &name, reason));
             }
             if self.commands().contains_key(&name) {
                 let reason = format!("`{name}` is known already, and what is known of it stays as it is");
-                return Err(CatalogueError::about(toml, &name, reason));
+                return Err(CommandCatalogError::about(toml, &name, reason));
             }
             commands.insert(name, command);
         }
@@ -178,7 +178,7 @@ impl Catalogue {
         self.commands().contains_key(name)
     }
 
-    /// What the command does; `None` where the catalogue does not know it.
+    /// What the command does; `None` where the catalog does not know it.
     ///
     /// The first word is the command's name, alone or below `/bin` or `/usr/bin`.
     pub(crate) fn effects(&self, words: &[Word]) -> Option<Effects> {
@@ -186,7 +186,7 @@ impl Catalogue {
         Some(reading::effects(command, words))
     }
 
-    /// How much of the command a lasting grant may cover; `None` where the catalogue does not know it.
+    /// How much of the command a lasting grant may cover; `None` where the catalog does not know it.
     pub(crate) fn grantable(&self, words: &[Word]) -> Option<Grantable> {
         let command = self.command(words)?;
         if command.is_never_granted {

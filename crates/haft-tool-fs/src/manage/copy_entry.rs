@@ -31,7 +31,7 @@ refused. Directories above the new path are made. Symbolic links in a directory 
 /// place and writes the other, with the directories that it makes.
 ///
 /// ```
-/// use haft_tool_fs::Copy;
+/// use haft_tool_fs::CopyEntry;
 /// use haft_tools_core::ToolRegistry;
 /// # use haft_testkit::call;
 /// # use serde_json::json;
@@ -41,7 +41,7 @@ refused. Directories above the new path are made. Symbolic links in a directory 
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n");
 /// # let workdir = tree.workdir();
-/// let registry = ToolRegistry::of([Arc::new(Copy::new(workdir.clone())) as _])?;
+/// let registry = ToolRegistry::of([Arc::new(CopyEntry::new(workdir.clone())) as _])?;
 /// let reply = call(&registry, "copy", json!({ "from": "a.txt", "to": "old/a.txt" })).await;
 /// assert_eq!(reply.output.to_text(), "copied `a.txt` to `old/a.txt`: 4 bytes");
 /// assert_eq!(workdir.read(&workdir.resolve("old/a.txt")?, 100)?, b"one\n");
@@ -49,7 +49,7 @@ refused. Directories above the new path are made. Symbolic links in a directory 
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Copy {
+pub struct CopyEntry {
     spec: ToolSpec,
     workdir: Workdir,
 }
@@ -63,7 +63,7 @@ struct Input {
     to: String,
 }
 
-impl Copy {
+impl CopyEntry {
     /// Makes the tool for a working directory.
     pub fn new(workdir: Workdir) -> Self {
         let spec = ToolSpec::new(ToolName::project("copy"), DESCRIPTION, input_schema::<Input>())
@@ -74,7 +74,7 @@ impl Copy {
     }
 }
 
-impl Tool for Copy {
+impl Tool for CopyEntry {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

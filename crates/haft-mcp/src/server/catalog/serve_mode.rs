@@ -8,15 +8,15 @@ use std::str::FromStr;
 /// where a selector names them; those that are hidden never.
 ///
 /// ```
-/// use haft_mcp::Mode;
+/// use haft_mcp::ServeMode;
 ///
-/// assert_eq!("full".parse(), Ok(Mode::Full));
-/// assert!(matches!("@builtin, !bash".parse(), Ok(Mode::Allow(_))));
-/// # Ok::<(), haft_mcp::ModeError>(())
+/// assert_eq!("full".parse(), Ok(ServeMode::Full));
+/// assert!(matches!("@builtin, !bash".parse(), Ok(ServeMode::Allow(_))));
+/// # Ok::<(), haft_mcp::ServeModeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Mode {
+pub enum ServeMode {
     /// All tools that are listed at the start of a turn; those that are deferred can be called, and are not listed.
     #[default]
     Full,
@@ -29,35 +29,35 @@ pub enum Mode {
 /// Says why a text is not a mode.
 ///
 /// ```
-/// use haft_mcp::Mode;
+/// use haft_mcp::ServeMode;
 ///
-/// let error = "read_*, @git*".parse::<Mode>().unwrap_err();
+/// let error = "read_*, @git*".parse::<ServeMode>().unwrap_err();
 /// println!("{error}");
-/// assert!("search".parse::<Mode>().is_ok());
+/// assert!("search".parse::<ServeMode>().is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is neither `full` nor `search`, and chooses no tools")]
-pub struct ModeError {
+pub struct ServeModeError {
     text: String,
     source: SelectorError,
 }
 
-impl FromStr for Mode {
-    type Err = ModeError;
+impl FromStr for ServeMode {
+    type Err = ServeModeError;
 
-    fn from_str(text: &str) -> Result<Self, ModeError> {
+    fn from_str(text: &str) -> Result<Self, ServeModeError> {
         match text.trim() {
             "full" => Ok(Self::Full),
             "search" => Ok(Self::Search),
             tools => match tools.parse() {
                 Ok(selector) => Ok(Self::Allow(selector)),
-                Err(source) => Err(ModeError { text: text.to_owned(), source }),
+                Err(source) => Err(ServeModeError { text: text.to_owned(), source }),
             },
         }
     }
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for ServeMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full => f.write_str("full"),

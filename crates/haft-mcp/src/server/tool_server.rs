@@ -1,7 +1,7 @@
 use super::caller::Principal;
 use super::calls::{ServedCalls, SpentNonces, random};
-use super::catalog::{Mode, Shelf};
-use super::limits::ServeLimits;
+use super::catalog::{ServeMode, Shelf};
+use super::limits::ToolServerLimits;
 use super::offers::{Prompts, Resources};
 use super::rmcp_service::seal::HmacSeal;
 use super::rmcp_service::{LineEnd, Serving, Shared, serve_lines, standard_streams};
@@ -23,22 +23,17 @@ use tokio_util::sync::CancellationToken;
 ///
 /// ```
 /// # use async_trait::async_trait;
-/// # use haft_mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+/// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
-/// # use tokio::sync::watch;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// # struct House(Arc<Bench>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
 /// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
 /// #         Ok(Arc::clone(&self.0))
-/// #     }
-/// #
-/// #     fn changes(&self) -> watch::Receiver<u64> {
-/// #         self.1.subscribe()
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -50,7 +45,7 @@ use tokio_util::sync::CancellationToken;
 /// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// # let (mut client, server) = tokio::io::duplex(1 << 16);
 /// # let (reads, writes) = tokio::io::split(server);
-/// let serve = McpServe::builder(House(Arc::new(bench), watch::Sender::new(0))).build();
+/// let serve = ToolServer::builder(House(Arc::new(bench))).build();
 /// let stop = tokio_util::sync::CancellationToken::new();
 /// let served = serve.serve_over(reads, writes, stop);
 /// # let talk = async {
@@ -69,30 +64,25 @@ use tokio_util::sync::CancellationToken;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct McpServe {
+pub struct ToolServer {
     pub(super) shared: Arc<Shared>,
 }
 
-/// Builds an [`McpServe`].
+/// Builds a [`ToolServer`].
 ///
 /// ```
 /// # use async_trait::async_trait;
-/// # use haft_mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+/// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
-/// # use tokio::sync::watch;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// # struct House(Arc<Bench>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
 /// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
 /// #         Ok(Arc::clone(&self.0))
-/// #     }
-/// #
-/// #     fn changes(&self) -> watch::Receiver<u64> {
-/// #         self.1.subscribe()
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -101,25 +91,25 @@ pub struct McpServe {
 /// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// # let scope = CallScope::new("run-1".parse()?);
 /// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
-/// use haft_mcp::{Mode, ServeLimits};
+/// use haft_mcp::{ServeMode, ToolServerLimits};
 ///
-/// let serve = McpServe::builder(House(Arc::new(bench), watch::Sender::new(0)))
+/// let serve = ToolServer::builder(House(Arc::new(bench)))
 ///     .name("house", "1.0")
-///     .mode(Mode::Search)
-///     .limits(ServeLimits::default())
+///     .mode(ServeMode::Search)
+///     .limits(ToolServerLimits::default())
 ///     .build();
 /// serve.stop().await;
 /// # Ok(())
 /// # }
 /// ```
 #[must_use = "it serves nothing before it is built"]
-pub struct McpServeBuilder {
+pub struct ToolServerBuilder {
     toolbox: Arc<dyn Toolbox>,
     name: String,
     version: String,
-    mode: Mode,
+    mode: ServeMode,
     key: Option<[u8; 32]>,
-    limits: ServeLimits,
+    limits: ToolServerLimits,
     prompts: Option<Arc<dyn Prompts>>,
     resources: Option<Arc<dyn Resources>>,
 }
@@ -128,22 +118,17 @@ pub struct McpServeBuilder {
 ///
 /// ```
 /// # use async_trait::async_trait;
-/// # use haft_mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+/// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
-/// # use tokio::sync::watch;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// # struct House(Arc<Bench>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
 /// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
 /// #         Ok(Arc::clone(&self.0))
-/// #     }
-/// #
-/// #     fn changes(&self) -> watch::Receiver<u64> {
-/// #         self.1.subscribe()
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -155,7 +140,7 @@ pub struct McpServeBuilder {
 /// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// # let (mut client, server) = tokio::io::duplex(1 << 16);
 /// # let (reads, writes) = tokio::io::split(server);
-/// # let serve = McpServe::builder(House(Arc::new(bench), watch::Sender::new(0))).build();
+/// # let serve = ToolServer::builder(House(Arc::new(bench))).build();
 /// # client.shutdown().await?;
 /// # let stop = tokio_util::sync::CancellationToken::new();
 /// match serve.serve_over(reads, writes, stop).await {
@@ -202,16 +187,16 @@ pub enum SocketError {
     },
 }
 
-impl McpServe {
+impl ToolServer {
     /// Begins to say what is served.
-    pub fn builder(toolbox: impl Toolbox) -> McpServeBuilder {
-        McpServeBuilder {
+    pub fn builder(toolbox: impl Toolbox) -> ToolServerBuilder {
+        ToolServerBuilder {
             toolbox: Arc::new(toolbox),
             name: "haft".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            mode: Mode::default(),
+            mode: ServeMode::default(),
             key: None,
-            limits: ServeLimits::default(),
+            limits: ToolServerLimits::default(),
             prompts: None,
             resources: None,
         }
@@ -246,7 +231,7 @@ impl McpServe {
     ///
     /// # Cancel safety
     ///
-    /// As for [`McpServe::serve_stdio`].
+    /// As for [`ToolServer::serve_stdio`].
     pub async fn serve_over<R, W>(&self, read: R, write: W, stop: CancellationToken) -> Ended
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -289,7 +274,7 @@ pub(super) fn session() -> Arc<str> {
     random::<12>().map(|byte| format!("{byte:02x}")).concat().into()
 }
 
-impl McpServeBuilder {
+impl ToolServerBuilder {
     /// Names the server for its clients; `haft`, with its version, by default.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.name = name.into();
@@ -298,7 +283,7 @@ impl McpServeBuilder {
     }
 
     /// Says which tools are served, and how clients learn of them; all by default.
-    pub fn mode(mut self, mode: Mode) -> Self {
+    pub fn mode(mut self, mode: ServeMode) -> Self {
         self.mode = mode;
         self
     }
@@ -312,7 +297,7 @@ impl McpServeBuilder {
     }
 
     /// Bounds the calls that go on without a request, otherwise than by default.
-    pub fn limits(mut self, limits: ServeLimits) -> Self {
+    pub fn limits(mut self, limits: ToolServerLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -330,7 +315,7 @@ impl McpServeBuilder {
     }
 
     /// Makes the server.
-    pub fn build(self) -> McpServe {
+    pub fn build(self) -> ToolServer {
         let seal: Arc<dyn Seal> = match self.key {
             Some(key) => Arc::new(HmacSeal::new(key)),
             None => Arc::new(HmacSeal::of_this_process()),
@@ -339,7 +324,7 @@ impl McpServeBuilder {
         let spent = Arc::new(SpentNonces::default());
         let calls = ServedCalls::new(seal, spent, tools.clone(), self.limits.parked());
         let calls = Arc::new(calls.with_tasks(self.limits.tasks()));
-        McpServe {
+        ToolServer {
             shared: Arc::new(Shared {
                 name: self.name,
                 version: self.version,
@@ -363,14 +348,14 @@ impl From<LineEnd> for Ended {
     }
 }
 
-impl fmt::Debug for McpServe {
+impl fmt::Debug for ToolServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpServe").field("name", &self.shared.name).finish_non_exhaustive()
+        f.debug_struct("ToolServer").field("name", &self.shared.name).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for McpServeBuilder {
+impl fmt::Debug for ToolServerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpServeBuilder").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("ToolServerBuilder").field("name", &self.name).finish_non_exhaustive()
     }
 }

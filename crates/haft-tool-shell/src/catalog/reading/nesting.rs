@@ -1,8 +1,8 @@
 use super::Reader;
-use crate::catalogue::compile::Task;
-use crate::catalogue::effects::{Nested, Word};
-use crate::catalogue::grammar::Opt;
-use crate::catalogue::kind::Kind;
+use crate::catalog::compile::Task;
+use crate::catalog::effects::{Nested, Word};
+use crate::catalog::grammar::Opt;
+use crate::catalog::kind::Kind;
 
 /// What the command runs.
 impl Reader<'_> {

@@ -1,6 +1,6 @@
-//! The built-in catalogue, held against commands.
+//! The built-in catalog, held against commands.
 
-use super::{Catalogue, Effects, Grantable, Nested, Target, Word};
+use super::{CommandCatalog, Effects, Grantable, Nested, Target, Word};
 use expect_test::{expect, expect_file};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -113,7 +113,7 @@ fn says_what_commands_do() {
             continue;
         };
         let words = split(command).expect("a case is one simple command");
-        let effects = Catalogue::built_in().effects(&words);
+        let effects = CommandCatalog::built_in().effects(&words);
         let _ = writeln!(said, "$ {command}\n{}", told(&words, effects.as_ref()));
     }
     expect_file!["cases.txt"].assert_eq(&said);
@@ -137,7 +137,7 @@ struct Tally {
 
 /// Whether nothing that a read-only policy with the working directory as its only root would refuse is in the command.
 fn only_reads(words: &[Word], depth: usize) -> bool {
-    let Some(effects) = Catalogue::built_in().effects(words) else { return false };
+    let Some(effects) = CommandCatalog::built_in().effects(words) else { return false };
     let is_inside = |target: &Target| {
         let (Target::File(word) | Target::Tree(word) | Target::Listing(word)) = target;
         let is_glob = |text: &str| !text.contains(['$', '`', '~', '{']);
@@ -170,7 +170,7 @@ fn no_command_that_does_harm_only_reads() {
     let mut wrong = Vec::new();
     let (mut safe, mut allowed) = (0, 0);
     let mut taken = std::time::Duration::ZERO;
-    Catalogue::built_in();
+    CommandCatalog::built_in();
     for line in text.lines() {
         let sample: Sample = serde_json::from_str(line).unwrap();
         let Some(words) = split(&sample.command) else { continue };
@@ -188,7 +188,7 @@ fn no_command_that_does_harm_only_reads() {
                 tally.missed.push(format!(
                     "{}  → {}",
                     sample.command,
-                    told(&words, Catalogue::built_in().effects(&words).as_ref())
+                    told(&words, CommandCatalog::built_in().effects(&words).as_ref())
                 ));
             }
         } else if is_allowed {
@@ -210,7 +210,7 @@ fn no_command_that_does_harm_only_reads() {
 }
 
 fn grantable(command: &str) -> Option<Grantable> {
-    Catalogue::built_in().grantable(&split(command).unwrap())
+    CommandCatalog::built_in().grantable(&split(command).unwrap())
 }
 
 #[test]
@@ -225,26 +225,26 @@ fn grants_cover_the_command_and_its_subcommand() {
 }
 
 fn refused(toml: &str) -> String {
-    Catalogue::built_in().extended(toml).unwrap_err().to_string()
+    CommandCatalog::built_in().extended(toml).unwrap_err().to_string()
 }
 
 #[test]
 fn an_entry_that_does_not_follow_the_format_is_refused_with_its_line() {
-    expect!["the catalogue cannot be read at line 2: `--out=file`: the kind is none of: text, (a|b), read, read-tree, write, write-tree, out, edit, edit-tree, file-url, at-file, name, package, revision, host, url, remote-read, remote-write, command, exec, exec-all, shell, eval, code, directory, placeholder, assign, variable, plus, sed, awk, sql, jq, format, keys, unknown"]
+    expect!["the catalog cannot be read at line 2: `--out=file`: the kind is none of: text, (a|b), read, read-tree, write, write-tree, out, edit, edit-tree, file-url, at-file, name, package, revision, host, url, remote-read, remote-write, command, exec, exec-all, shell, eval, code, directory, placeholder, assign, variable, plus, sed, awk, sql, jq, format, keys, unknown"]
     .assert_eq(&refused("[a]\n[x]\noptions = \"\"\"-a\n --out=file\"\"\""));
-    expect!["the catalogue cannot be read at line 2: unknown field `option`, expected one of `path`, `also`, `words`, `old`, `info`, `everywhere`, `sub`, `other`, `never`, `options`, `open`, `operands`, `without`, `always`, `complete`, `forms`, `assignments`, `adds`, `stops`, `grant`"].assert_eq(&refused("[x]\noption = '-a'"));
-    expect!["the catalogue cannot be read at line 1: `text*`: operands are written `kind… kind?… kind* kind…`, with one `*` or `+`"].assert_eq(&refused("[x]\noperands = 'read* text*'"));
-    expect!["the catalogue cannot be read at line 4: `-a`: the option is listed twice"]
+    expect!["the catalog cannot be read at line 2: unknown field `option`, expected one of `path`, `also`, `words`, `old`, `info`, `everywhere`, `sub`, `other`, `never`, `options`, `open`, `operands`, `without`, `always`, `complete`, `forms`, `assignments`, `adds`, `stops`, `grant`"].assert_eq(&refused("[x]\noption = '-a'"));
+    expect!["the catalog cannot be read at line 1: `text*`: operands are written `kind… kind?… kind* kind…`, with one `*` or `+`"].assert_eq(&refused("[x]\noperands = 'read* text*'"));
+    expect!["the catalog cannot be read at line 4: `-a`: the option is listed twice"]
         .assert_eq(&refused("[x]\n[[x.sub]]\npath = 'a'\n[[x.sub]]\npath = 'b'\noptions = '-a -a'"));
-    expect!["the catalogue cannot be read at line 1: unclosed table, expected `]`"].assert_eq(&refused("[x"));
+    expect!["the catalog cannot be read at line 1: unclosed table, expected `]`"].assert_eq(&refused("[x"));
 }
 
 #[test]
 fn a_command_of_a_text_replaces_the_built_in_one() {
-    let catalogue = Catalogue::built_in().extended("[sort]\noperands = 'write'").unwrap();
+    let catalog = CommandCatalog::built_in().extended("[sort]\noperands = 'write'").unwrap();
     let words = split("sort x").unwrap();
-    assert_eq!(told(&words, catalogue.effects(&words).as_ref()), "writes x");
-    assert_eq!(told(&words, Catalogue::built_in().effects(&words).as_ref()), "reads x");
+    assert_eq!(told(&words, catalog.effects(&words).as_ref()), "writes x");
+    assert_eq!(told(&words, CommandCatalog::built_in().effects(&words).as_ref()), "reads x");
 }
 
 fn word() -> impl Strategy<Value = Word> {
@@ -264,19 +264,19 @@ proptest! {
     /// Whatever the words are, looking at them ends and does not panic, and marks are places in them.
     #[test]
     fn any_words_can_be_looked_at(name in any::<prop::sample::Index>(), rest in prop::collection::vec(word(), 0..8)) {
-        let mut names: Vec<_> = Catalogue::built_in().commands().keys().collect();
+        let mut names: Vec<_> = CommandCatalog::built_in().commands().keys().collect();
         names.sort();
         let words: Vec<_> = std::iter::once(Word::literal(&**names[name.index(names.len())])).chain(rest).collect();
-        let effects = Catalogue::built_in().effects(&words).unwrap();
+        let effects = CommandCatalog::built_in().effects(&words).unwrap();
         prop_assert!(effects.marked.iter().all(|&place| place < words.len()));
     }
 }
 
 #[test]
 fn a_word_that_could_become_an_option_or_a_subcommand_is_never_overlooked() {
-    for name in Catalogue::built_in().commands().keys() {
+    for name in CommandCatalog::built_in().commands().keys() {
         let words = [Word::literal(&**name), Word::source("$x")];
-        let effects = Catalogue::built_in().effects(&words).unwrap();
+        let effects = CommandCatalog::built_in().effects(&words).unwrap();
         // Some take anything as text.
         assert!(effects.opaque.is_some() || effects == Effects::none() || !effects.is_complete, "{name}");
         assert!(effects.opaque.is_some() || !has_options_that_matter(name), "{name}");
@@ -286,6 +286,6 @@ fn a_word_that_could_become_an_option_or_a_subcommand_is_never_overlooked() {
 /// Whether a command that is understood with some word is not understood with another.
 fn has_options_that_matter(name: &str) -> bool {
     let with =
-        |word: &str| Catalogue::built_in().effects(&[Word::literal(name), Word::literal(word)]).unwrap();
+        |word: &str| CommandCatalog::built_in().effects(&[Word::literal(name), Word::literal(word)]).unwrap();
     with("x").is_complete && !with("--no-such-option").is_complete
 }
