@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Semver,
     Walk(Mode, Programs),
     ListBenches,
+    AllBenches,
     Bench {
         bench: &'static Bench,
         /// What the benchmark itself is given.
@@ -152,6 +153,14 @@ fn reach(flags: &Flags) -> Result<Reach, UsageError> {
 
 fn parse_bench(arguments: &[String]) -> Result<Command, UsageError> {
     let Some((name, rest)) = arguments.split_first() else { return Ok(Command::ListBenches) };
+    if name == "all" {
+        return match rest {
+            [] => Ok(Command::AllBenches),
+            [more, ..] => {
+                Err(UsageError(format!("`{more}` is one argument too many; all benchmarks run as they are")))
+            }
+        };
+    }
     let names = BENCHES.iter().map(|bench| bench.name);
     let bench = BENCHES
         .iter()
@@ -287,6 +296,7 @@ mod tests {
         check("walk", Command::Walk(Mode::Check, Programs::Build));
         check("walk --update --built", Command::Walk(Mode::Rewrite, Programs::AsTheyAre));
         check("bench", Command::ListBenches);
+        check("bench all", Command::AllBenches);
         let bench = BENCHES.iter().find(|bench| bench.name == "executor").unwrap();
         check("bench executor", Command::Bench { bench, arguments: vec![] });
         check(
@@ -335,6 +345,10 @@ mod tests {
         check_error(
             "bench executer",
             "there is no benchmark `executer`; the nearest is `executor`, and `cargo xtask bench` lists them all",
+        );
+        check_error(
+            "bench all executor",
+            "`executor` is one argument too many; all benchmarks run as they are",
         );
         check_error(
             "bench executor fast",

@@ -132,23 +132,49 @@ pub(crate) fn list() -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(listing, "{:<14} {} ({})", bench.name, bench.about, bench.package);
     }
-    listing.push_str("\nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n");
+    listing.push_str(
+        "\nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`, and all with `cargo xtask bench all`.\n",
+    );
     listing
 }
 
 /// Runs one benchmark; what follows `--` on the command line is handed on to it.
 pub(crate) fn run(workspace: &Workspace, bench: &Bench, arguments: &[String]) -> StepResult {
-    let mut all = vec!["bench", "--locked", "--package", bench.package, "--bench", bench.target];
-    if !bench.features.is_empty() {
-        all.extend(["--features", bench.features]);
-    }
+    let mut all = bench.command();
     if !arguments.is_empty() {
         all.push("--");
         all.extend(arguments.iter().map(String::as_str));
     }
-    let repair = format!("Make the command above succeed and run `cargo xtask bench {}` again.", bench.name);
-    workspace.cargo(&all, &repair)?;
+    workspace.cargo(&all, &bench.repair())?;
     Ok(Outcome::Done)
+}
+
+/// Builds all benchmarks, and runs one after the other when nothing is left to be built.
+pub(crate) fn run_all(workspace: &Workspace) -> StepResult {
+    for bench in BENCHES {
+        let mut all = bench.command();
+        all.push("--no-run");
+        workspace.cargo(&all, &bench.repair())?;
+    }
+    for bench in BENCHES {
+        println!("\n# {}: {}", bench.name, bench.about);
+        run(workspace, bench, &[])?;
+    }
+    Ok(Outcome::Done)
+}
+
+impl Bench {
+    fn command(&self) -> Vec<&'static str> {
+        let mut all = vec!["bench", "--locked", "--package", self.package, "--bench", self.target];
+        if !self.features.is_empty() {
+            all.extend(["--features", self.features]);
+        }
+        all
+    }
+
+    fn repair(&self) -> String {
+        format!("Make the command above succeed and run `cargo xtask bench {}` again.", self.name)
+    }
 }
 
 #[cfg(test)]
@@ -178,7 +204,7 @@ mod tests {
              shell          a script and a program that do nothing, against the system, and a large output that is kept \
              (haft-tool-shell)\n\
              store          opening the database, a grant look-up, a journal append, and a claim (haft-store)\n\
-             \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
+             \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`, and all with `cargo xtask bench all`.\n"
         );
     }
 }

@@ -274,11 +274,15 @@ pub(crate) const PAGES: &[Page] = &[
     },
     Page {
         name: "bench",
-        usage: " [NAME [-- ARGUMENTS]]",
-        summary: "run a benchmark, or list them",
-        details: "What follows `--` is handed on to the benchmark.",
+        usage: " [NAME [-- ARGUMENTS] | all]",
+        summary: "run a benchmark or all, or list them",
+        details: "What follows `--` is handed on to the benchmark. `all` builds them first, so that they run on a quiet machine.",
         options: &[],
-        examples: &[("cargo xtask bench", "to list them"), ("cargo xtask bench executor", "to run one")],
+        examples: &[
+            ("cargo xtask bench", "to list them"),
+            ("cargo xtask bench executor", "to run one"),
+            ("cargo xtask bench all", "to run all"),
+        ],
     },
 ];
 

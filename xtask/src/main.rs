@@ -108,6 +108,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
             print!("{}", bench::list());
             return Ok(true);
         }
+        Command::AllBenches => bench::run_all(&workspace),
         Command::Bench { bench, arguments } => bench::run(&workspace, bench, &arguments),
     };
     Ok(report(&result))
