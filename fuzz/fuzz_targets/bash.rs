@@ -5,10 +5,9 @@
 use std::sync::LazyLock;
 
 use haft::shell::{Bash, CommandPatterns, Environment};
-use haft::{
-    AccessMode, Accesses, CallScope, Decision, PatternSet, PatternSyntax as _, Policy, RuleLanguage,
-    Tool as _, Workdir,
-};
+use haft::core::Decision;
+use haft::tools_core::{PatternSet, PatternSyntax as _, RuleLanguage};
+use haft::{AccessMode, Accesses, CallScope, Policy, Tool as _, Workdir};
 use haft_testkit::Tree;
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
@@ -28,7 +27,7 @@ static PLACE: LazyLock<Place> = LazyLock::new(|| {
     let tree =
         Tree::new().file("src/main.rs", "fn main() {}\n").file("notes.txt", "notes\n").link("out", "/etc");
     let workdir = Workdir::open(tree.path()).expect("the tree is there");
-    let language: RuleLanguage = haft::rule_language(&workdir, None);
+    let language: RuleLanguage = haft::DefaultRules::new(&workdir).language();
     let rule = |text: &str| language.rule(text).unwrap_or_else(|error| panic!("`{text}` is a rule: {error}"));
     let policy = ALLOWED.iter().fold(Policy::new().language(language.clone()), |policy, command| {
         policy.allow(rule(&format!("exec({command})")))

@@ -2,7 +2,8 @@
 #![no_main]
 
 use haft::fs::PathPatterns;
-use haft::{PatternSet, PatternSyntax as _, Resource, Scheme};
+use haft::tools_core::{PatternSet, PatternSyntax as _};
+use haft::{Resource, Scheme};
 use libfuzzer_sys::fuzz_target;
 
 const FILE: Scheme = Scheme::new("file");

@@ -7,10 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
-use haft::{
-    Accesses, AllowAll, CallContext, CallScope, LocalExecutor, MemoryPending, ToolError, ToolRegistry,
-    tool_fn,
-};
+use haft::tools_core::{AllowAll, MemoryPending};
+use haft::{Accesses, CallContext, CallScope, LocalExecutor, ToolError, ToolRegistry, tool_fn};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -2,7 +2,8 @@
 #![no_main]
 
 use haft::openapi::{Document, LoadOptions};
-use haft::{CompiledSchema, ToolName};
+use haft::core::ToolName;
+use haft::tools_core::CompiledSchema;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 

@@ -4,14 +4,16 @@
 
 use std::sync::LazyLock;
 
-use haft::{Accesses, Decision, Policy, RuleLanguage, Schema, ToolSpec, Workdir};
+use haft::core::{Decision, Schema, ToolSpec};
+use haft::tools_core::RuleLanguage;
+use haft::{Accesses, Policy, Workdir};
 use haft_testkit::Tree;
 use libfuzzer_sys::fuzz_target;
 
 static PLACE: LazyLock<(Tree, RuleLanguage, ToolSpec)> = LazyLock::new(|| {
     let tree = Tree::new();
     let workdir = Workdir::open(tree.path()).expect("the tree is there");
-    let language = haft::rule_language(&workdir, Some("/home/u".as_ref()));
+    let language = haft::DefaultRules::new(&workdir).home("/home/u").language();
     let schema = Schema::new(serde_json::json!({ "type": "object" })).expect("it is a schema");
     let spec = ToolSpec::new("bash".parse().expect("a name"), "Runs.", schema);
     (tree, language, spec)

@@ -4,9 +4,10 @@
 //! whatever shows them.
 
 use haft::agent::{RunEvent, RunState};
+use haft::core::{RunId, StopReason, Usage};
 use haft::model::ModelTurn;
 use haft::store::{ChildRuns as _, RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{JournalSink as _, RunId, StopReason, Usage};
+use haft::tools_core::JournalSink as _;
 use serde_json::{Value, json};
 use std::error::Error;
 

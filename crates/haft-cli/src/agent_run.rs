@@ -7,12 +7,12 @@ use crate::set_up::Around;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
 use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState, SteerWhen};
+use haft::core::CallId;
 use haft::model::{Model, ScriptedModel, Session};
 use haft::shell::Jobs;
 use haft::subagents::{AgentRunner, ChildRecord, ChildRun, ChildStatus, Supervisor};
-use haft::{
-    Approval, CallId, CallOutcome, CallScope, Events, HeldCall, Observer, PendingCall, Redactor, ToolCall,
-};
+use haft::tools_core::{Approval, CallOutcome, Events, HeldCall, Observer, PendingCall, Redactor};
+use haft::{CallScope, ToolCall};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;

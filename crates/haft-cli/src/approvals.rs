@@ -22,7 +22,7 @@ use crate::{call, editor, ids, own_place, own_tools, person, prompt};
 use answering::{GoesOnBy, answer, unchanged};
 use anyhow::Result;
 use arguments::{AnswerOptions, ApproveOptions, DenyOptions, EditOptions, ShowOptions};
-use haft::{Approval, PendingCall, Wants};
+use haft::tools_core::{Approval, PendingCall, Wants};
 use hiding::Hiding;
 use kept_call::{Place, WaitsIn};
 use schemars::JsonSchema;

@@ -20,7 +20,7 @@ use crate::schema::SchemaOptions;
 use crate::serve::ServeOptions;
 use crate::worker::WorkerOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use haft::GrantTerm;
+use haft::tools_core::GrantTerm;
 use std::path::PathBuf;
 
 /// Holds the world for AI agents: tools that are described, permitted, run and recorded.

@@ -8,7 +8,7 @@ use crate::left_behind::clear_up;
 use crate::person::Terminal;
 use crate::work::Work;
 use anyhow::Result;
-use haft::{Approval, CallStanding, PendingCall, PendingId, PendingStore as _};
+use haft::tools_core::{Approval, CallStanding, PendingCall, PendingId, PendingStore as _};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio_util::future::FutureExt as _;

@@ -5,10 +5,10 @@ use crate::opened_workdir::name;
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
 use anyhow::Result;
+use haft::core::RunId;
 use haft::policy::SandboxMode;
-use haft::{
-    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, RunId, ToolRegistry, Workdir, now_ms,
-};
+use haft::tools_core::{Grants, Journal, LocalExecutorBuilder, now_ms};
+use haft::{CallScope, LocalExecutor, ToolRegistry, Workdir};
 use std::sync::Arc;
 
 /// Names a run by the time it starts and the process it runs in.

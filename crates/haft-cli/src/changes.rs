@@ -22,8 +22,9 @@ use crate::policy_setup::is_there;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
+use haft::Workdir;
+use haft::core::RunId;
 use haft::workdir::{ChangeJournal as _, ChangeLimits, ChangeSet, ChangeSetId, Recovered};
-use haft::{RunId, Workdir};
 use kept::KeptChanges;
 use std::sync::Arc;
 

@@ -109,7 +109,7 @@ fn refuse(voice: Voice, error: &anyhow::Error) -> Result<()> {
 /// What stands ahead of what is written: what a person has to know while they write.
 fn prompt(conversation: &Conversation) -> String {
     let mode = conversation.mode();
-    let mode = if mode == haft::Mode::Default { String::new() } else { format!("{mode} ") };
+    let mode = if mode == haft::tools_core::Mode::Default { String::new() } else { format!("{mode} ") };
     match conversation.waiting() {
         0 => format!("{mode}> "),
         1 => format!("{mode}(1 call waits) > "),

@@ -7,8 +7,8 @@ use crate::timeline::{JsonLines, Timeline, visible};
 use crate::work::Work;
 use crate::{outcome, scratch};
 use anyhow::Result;
-use haft::PendingCall;
 use haft::agent::RunEnd;
+use haft::tools_core::PendingCall;
 use std::time::Instant;
 
 /// Says how a run of an agent ended or what it waits for, and clears up.

@@ -10,13 +10,15 @@ use crate::timeline::visible;
 use crate::{own_tools, sandbox};
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
+use haft::ToolRegistry;
+use haft::core::RunId;
 use haft::fs::ApplyPatch;
 use haft::shell::Jobs;
 use haft::subagents::{
     AgentDirectory, AgentFile, AgentFiles, ApplyChanges, ChildRecord, ChildStore, FileNote, KeptChanges,
     MemoryChildren, ShowChanges, Supervisor, Worktrees,
 };
-use haft::{CollisionPolicy, Events, RunId, StoreError, ToolRegistry};
+use haft::tools_core::{CollisionPolicy, Events, StoreError};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;

@@ -9,8 +9,9 @@ use crate::schema::GrantShape;
 use crate::timeline::visible;
 use crate::when::{ago, until};
 use anyhow::Result;
+use haft::core::Decision;
 use haft::store::Entry;
-use haft::{Decision, Grant, GrantStore as _};
+use haft::tools_core::{Grant, GrantStore as _};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -22,7 +22,8 @@ use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result, bail};
 use carried::Carried;
 use clap::{Args, ValueEnum};
-use haft::{PrivateFiles, Workdir};
+use haft::Workdir;
+use haft::tools_core::PrivateFiles;
 use sources::{Program, Source};
 use std::fs;
 use std::io::Write as _;
@@ -77,7 +78,7 @@ pub(crate) fn import(options: &ImportOptions) -> Result<Exit> {
         Some(Whose::Codex) => program == Program::Codex,
     };
     let user = UserDirectories::from_environment();
-    let language = haft::rule_language(&workdir, user.home().as_deref());
+    let language = user.default_rules(&workdir).language();
     let folder = target.path.parent().map(Path::to_owned).unwrap_or_default();
     let mut carried = Carried::new(language, options.user, folder);
     let mut found = Vec::new();

@@ -5,8 +5,9 @@ use crate::paint::{BAD, GOOD, NAME, QUIET};
 use crate::timeline::visible;
 use crate::when::ago;
 use anyhow::Result;
+use haft::core::Decision;
 use haft::store::RecordFilter;
-use haft::{DecidedBy, Decision, JournalEntry, JournalRecord, PersonAnswer};
+use haft::tools_core::{DecidedBy, JournalEntry, JournalRecord, PersonAnswer};
 
 /// Prints who let which call run, what it touched and how it ended.
 pub(crate) async fn journal(options: JournalOptions) -> Result<Exit> {

@@ -4,13 +4,14 @@ use crate::policy_setup::is_there;
 use crate::shared_store::{self, Database};
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
+use haft::core::{Digest, RunId};
 use haft::store::{
     ChildRuns, Entry, EntryStore, PendingEntry, RecordStore, RunStore, SqliteStore, StoreFault, Upkeep,
 };
 use haft::subagents::ChildStore;
-use haft::{
-    Answered, Approval, Claim, Digest, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink,
-    PendingCall, PendingId, PendingStore, RunId, StoreError,
+use haft::tools_core::{
+    Answered, Approval, Claim, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink, PendingCall,
+    PendingId, PendingStore, StoreError,
 };
 use std::error::Error;
 use std::fs;

@@ -2,7 +2,8 @@
 
 use crate::config::{Configuration, Settings};
 use crate::looks_secret::{looks_secret, names_secret, without_scheme};
-use haft::{Redactor, Workdir};
+use haft::Workdir;
+use haft::tools_core::Redactor;
 
 /// The fewest bytes of a secret that is one by its name alone: what is shorter is as likely a word of ordinary text.
 const LEAST_BYTES: usize = 6;

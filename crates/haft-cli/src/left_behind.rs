@@ -3,7 +3,7 @@
 use crate::kept_state::{KeptState, KeptStore};
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::RunId;
+use haft::core::RunId;
 use haft::subagents::{KeptChanges, Worktrees};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

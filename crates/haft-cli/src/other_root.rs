@@ -1,7 +1,8 @@
 use crate::exit::UsageError;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
-use haft::{RootAccess, Workdir};
+use haft::Workdir;
+use haft::workdir::RootAccess;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf, absolute};
 use std::str::FromStr;

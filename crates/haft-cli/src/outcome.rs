@@ -3,7 +3,9 @@ use crate::own_place;
 use crate::paint::{ASKS, ERROR};
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Access, CallOutcome, PendingCall, RunId, Unmet};
+use haft::Access;
+use haft::core::RunId;
+use haft::tools_core::{CallOutcome, PendingCall, Unmet};
 use std::io::{IsTerminal as _, Write as _};
 
 /// Prints what became of one call: the result on standard output, everything else on standard error.

@@ -4,7 +4,8 @@ use crate::config::Configuration;
 use crate::own_tools;
 use crate::user_directories::UserDirectories;
 use haft::subagents::Worktrees;
-use haft::{PendingCall, ToolRegistry, Workdir};
+use haft::tools_core::PendingCall;
+use haft::{ToolRegistry, Workdir};
 use std::iter;
 use std::path::PathBuf;
 

@@ -6,8 +6,9 @@ use haft::agent::{ask_user, update_plan};
 use haft::http::AddressPolicy;
 use haft::search::Outline;
 use haft::shell::{Bash, CommandCatalog, Environment, ShellSandbox};
+use haft::tools_core::{ReadOutput, Redactor};
 use haft::web::WebFetch;
-use haft::{ReadOutput, Redactor, ToolRegistry, Workdir};
+use haft::{DefaultTools, ToolRegistry, Workdir};
 use std::sync::Arc;
 
 /// Gathers the tools that the command offers, for whoever reads rules about them or calls another.
@@ -24,11 +25,12 @@ pub(crate) fn registry_in(
     catalog: &CommandCatalog,
     configured: impl FnOnce(Bash) -> Bash,
 ) -> Result<ToolRegistry> {
-    let bash = match sandbox {
-        Some(sandbox) => haft::bash_in_sandbox(workdir, &environment(), sandbox),
-        None => Bash::new(workdir.clone(), environment()),
+    let tools = DefaultTools::new(workdir).environment(environment());
+    let tools = match sandbox {
+        Some(sandbox) => tools.sandbox(sandbox),
+        None => tools,
     };
-    let tools = haft::default_tools_and(workdir, configured(bash.catalog(catalog.clone())))?;
+    let tools = tools.bash(|bash| configured(bash.catalog(catalog.clone()))).registry()?;
     with_web(&tools.with(Outline::new(workdir.clone()))?)
 }
 

@@ -4,10 +4,10 @@ use crate::prompt::{Prompt, Said};
 use crate::typed::typed;
 use async_trait::async_trait;
 use haft::policy::LoadedPolicy;
-use haft::{
-    Approval, Approver, AskedQuestion, Explanation, Limits, ModeSwitch, PendingCall, Policy, QuestionOutcome,
-    ToolRegistry,
+use haft::tools_core::{
+    Approval, Approver, AskedQuestion, Explanation, Limits, ModeSwitch, PendingCall, QuestionOutcome,
 };
+use haft::{Policy, ToolRegistry};
 use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
 use tokio::sync::Mutex;

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use haft::Message;
+use haft::core::Message;
 use haft::model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session};
 use tokio_util::sync::CancellationToken;
 

@@ -25,7 +25,8 @@ use haft::policy::{
     LoadedPolicy, PolicyLoader, Profile, SandboxMode, TestOutcome, TestReport, TestResult, Trust,
 };
 use haft::shell::{CommandCatalog, CommandPatterns};
-use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, ToolRegistry, Workdir};
+use haft::tools_core::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage};
+use haft::{DefaultRules, ToolRegistry, Workdir};
 use naming::NamesFor;
 use snapshot::Snapshot;
 use std::io::{
@@ -172,8 +173,9 @@ impl<'a> PolicySetup<'a> {
         let own = user.own_places().map(|place| resolved(&place));
         let protected: Vec<PathBuf> = own.chain(snapshot.files().map(|(path, _)| path)).collect();
         let commands = CommandPatterns::new().catalog(catalog.clone());
-        haft::rule_language_by(commands, self.workdir, user.home().as_deref(), protected)
-            .context("cannot protect haft's own files")
+        let rules = user.default_rules(self.workdir).commands(commands);
+        let rules = protected.iter().try_fold(rules, DefaultRules::protect);
+        Ok(rules.context("cannot protect haft's own files")?.language())
     }
 }
 

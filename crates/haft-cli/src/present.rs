@@ -1,7 +1,8 @@
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
 use async_trait::async_trait;
-use haft::{Approval, Approver, AskedQuestion, PendingCall, QuestionOutcome, ToolRegistry};
+use haft::ToolRegistry;
+use haft::tools_core::{Approval, Approver, AskedQuestion, PendingCall, QuestionOutcome};
 
 /// Answers for the person who called: at once, since the call is not kept.
 pub(crate) struct Present {

@@ -7,7 +7,7 @@ use crate::outcome::{access_line, by};
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::{DiffPart, print_diff, visible};
 use crate::typed::Lines;
-use haft::{
+use haft::tools_core::{
     Approval, AskedQuestion, Explanation, GrantTerm, PendingCall, Preview, QuestionKind, QuestionOutcome,
     Wants,
 };

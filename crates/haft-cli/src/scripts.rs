@@ -4,7 +4,8 @@ use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::agent::News;
 use haft::shell::{Bash, Jobs, ScriptOutputs};
-use haft::{CallScope, LocalOutputs, OutputStore, ReadOutput, Redactor, ToolRegistry};
+use haft::tools_core::{LocalOutputs, OutputStore, ReadOutput, Redactor};
+use haft::{CallScope, ToolRegistry};
 use std::sync::Arc;
 use tempfile::TempDir;
 

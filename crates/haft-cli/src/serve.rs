@@ -30,7 +30,7 @@ use clients::Clients;
 use console::Console;
 use directory::Directory;
 use ending::Ending;
-use haft::PrivateFiles;
+use haft::tools_core::PrivateFiles;
 use place::LeftOut;
 use serving::{Serving, Way};
 use std::sync::Arc;

@@ -8,7 +8,8 @@ use crate::policy_setup::{Files, PolicySetup};
 use crate::timeline::visible;
 use crate::when::ago;
 use anyhow::Result;
-use haft::{Accesses, Decision, Exposure, Policy, ToolRegistry, ToolSpec};
+use haft::core::{Decision, Exposure, ToolSpec};
+use haft::{Accesses, Policy, ToolRegistry};
 
 /// Lists the tools.
 pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {

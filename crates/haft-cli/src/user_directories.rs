@@ -1,6 +1,7 @@
 use crate::exit::UsageError;
 use anyhow::Result;
 use haft::store::{SqliteChanges, SqliteStore};
+use haft::{DefaultRules, Workdir};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,15 @@ impl UserDirectories {
     /// The home directory, without symbolic links.
     pub(crate) fn home(&self) -> Option<PathBuf> {
         self.home.as_ref().and_then(|home| home.canonicalize().ok())
+    }
+
+    /// How rules are read in a working directory, where `~` is the home directory.
+    pub(crate) fn default_rules(&self, workdir: &Workdir) -> DefaultRules {
+        let rules = DefaultRules::new(workdir);
+        match self.home() {
+            Some(home) => rules.home(home),
+            None => rules,
+        }
     }
 
     /// The file of the user's own rules, which need not be there.

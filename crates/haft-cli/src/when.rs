@@ -1,4 +1,4 @@
-use haft::now_ms;
+use haft::tools_core::now_ms;
 
 /// Says how long ago a time was, in milliseconds since the Unix epoch.
 pub(crate) fn ago(at_ms: u64) -> String {

@@ -2,10 +2,8 @@ use crate::agent_run::AgentRun;
 use crate::keeper::{InParts, in_parts};
 use anyhow::Result;
 use haft::agent::ResumeError;
-use haft::{
-    Approval, CallOutcome, CallScope, LocalExecutor, PendingCall, ResumeRefused, Resumption,
-    ToolExecutor as _,
-};
+use haft::tools_core::{Approval, CallOutcome, PendingCall, ResumeRefused, Resumption};
+use haft::{CallScope, LocalExecutor, ToolExecutor as _};
 use tokio_util::sync::CancellationToken;
 
 /// Is something that can come to wait for a person: a run of an agent, or one call.

@@ -104,6 +104,11 @@ impl Bash {
         Self { spec, surroundings: Arc::new(surroundings) }
     }
 
+    /// Gives scripts these environment variables and no others, instead of those the tool was made with.
+    pub fn environment(self, environment: Environment) -> Self {
+        Self::of(Surroundings { environment, ..(*self.surroundings).clone() })
+    }
+
     /// Reads scripts by another catalog, such as one that knows more commands; rules about commands should go by the same.
     ///
     /// What an entry says that a command only does is all that is asked about, so it has to be right.

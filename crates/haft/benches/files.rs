@@ -8,9 +8,10 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark speaks on the terminal")]
 
 use haft::store::SqliteChanges;
+use haft::tools_core::Selector;
 use haft::{
-    Batch, CallScope, LocalExecutor, Policy, Rule, Selector, ToolCall, ToolExecutor as _, ToolRegistry,
-    ToolReply, Workdir,
+    Batch, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolExecutor as _, ToolRegistry, ToolReply,
+    Workdir,
 };
 use haft_testkit::Tree;
 use haft_testkit::counting::CountingAll;

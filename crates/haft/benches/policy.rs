@@ -6,11 +6,10 @@
 
 #![expect(clippy::print_stdout, reason = "the table is what the benchmark is for")]
 
+use haft::core::{Decision, Schema, ToolSpec};
 use haft::shell::EXEC;
-use haft::{
-    Access, Accesses, AgentPolicy, CallScope, Decision, Mode, Policy, PolicyLayer, Resource, RuleLanguage,
-    Rules, Schema, Scheme, ToolSpec, Workdir,
-};
+use haft::tools_core::{AgentPolicy, Mode, PolicyLayer, RuleLanguage, Rules};
+use haft::{Access, Accesses, CallScope, Policy, Resource, Scheme, Workdir};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -24,7 +23,7 @@ const CALLS: u32 = 5_000;
 fn main() -> Result<(), Box<dyn Error>> {
     let tool = ToolSpec::new("bash".parse()?, "Runs a command.", Schema::empty());
     let directory = tempfile::tempdir()?;
-    let language = haft::rule_language(&Workdir::open(directory.path())?, None);
+    let language = haft::DefaultRules::new(&Workdir::open(directory.path())?).language();
     let scope = CallScope::new("run-1".parse()?).with_agent("lead");
     let child = scope.child("run-2".parse()?).with_agent("explorer");
     let accesses = Accesses::from([

@@ -8,7 +8,7 @@ pub const FILE: Scheme = Scheme::new("file");
 
 /// Makes a registry of all built-in tools over one working directory.
 ///
-/// `bash` gets the smallest environment there is; use [`default_tools_with`] to give it another.
+/// `bash` gets the smallest environment there is, and no sandbox; use [`DefaultTools`] to have it otherwise.
 ///
 /// ```
 /// # let project = tempfile::tempdir()?;
@@ -22,115 +22,127 @@ pub const FILE: Scheme = Scheme::new("file");
 ///
 /// When the tools cannot be put into one registry, which their own tests rule out.
 pub fn default_tools(workdir: &Workdir) -> Result<ToolRegistry, RegistryError> {
-    default_tools_with(workdir, &Environment::minimal())
+    DefaultTools::new(workdir).registry()
 }
 
-/// Makes a registry of all built-in tools, with the environment that `bash` runs its commands in.
+/// All built-in tools over one working directory, as a host wants them.
 ///
 /// ```
-/// use haft::shell::Environment;
+/// use haft::DefaultTools;
+/// use haft::shell::{CommandCatalog, Environment};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # use haft_testkit::call;
 /// # let project = tempfile::tempdir()?;
 /// # let workdir = haft::Workdir::open(project.path())?;
-/// let environment = Environment::minimal().with("STAGE", "test")?;
-/// let registry = haft::default_tools_with(&workdir, &environment)?;
+/// // A program of the project's, by which commands are decided, and a variable that they see.
+/// let catalog = CommandCatalog::built_in().extended("[check-styles]\noperands = 'read*'")?;
+/// let registry = DefaultTools::new(&workdir)
+///     .environment(Environment::minimal().with("STAGE", "test")?)
+///     .bash(|bash| bash.catalog(catalog))
+///     .registry()?;
 /// let reply = call(&registry, "bash", serde_json::json!({ "command": "echo on $STAGE" })).await;
 /// assert_eq!(reply.output.to_text(), "on test\n[exit code 0]");
 /// # Ok(())
 /// # }
 /// ```
-///
-/// # Errors
-///
-/// As for [`default_tools`].
-pub fn default_tools_with(
-    workdir: &Workdir,
-    environment: &Environment,
-) -> Result<ToolRegistry, RegistryError> {
-    default_tools_and(workdir, Bash::new(workdir.clone(), environment.clone()))
+#[derive(Debug)]
+#[must_use = "it makes tools only when `registry` is called"]
+pub struct DefaultTools {
+    workdir: Workdir,
+    bash: Bash,
 }
 
-/// Makes a registry of all built-in tools, with `bash` as it was configured, and `run_program` in the same surroundings; if it has
-/// [jobs](haft_tool_shell::Bash::jobs), the tools for these are to be added.
-///
-/// With a catalog that knows a program of the project's, by which commands are decided:
-///
-/// ```
-/// use haft::shell::{Bash, CommandCatalog, Environment};
-///
-/// # let project = tempfile::tempdir()?;
-/// # let workdir = haft::Workdir::open(project.path())?;
-/// let catalog = CommandCatalog::built_in().extended("[check-styles]\noperands = 'read*'")?;
-/// let bash = Bash::new(workdir.clone(), Environment::minimal()).catalog(catalog);
-/// let registry = haft::default_tools_and(&workdir, bash)?;
-/// assert!(registry.get("bash").is_some() && registry.get("run_program").is_some());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// As for [`default_tools`].
-pub fn default_tools_and(workdir: &Workdir, bash: Bash) -> Result<ToolRegistry, RegistryError> {
-    let files = haft_tool_fs::tools(workdir);
-    let search = haft_tool_search::tools(workdir);
-    let program = bash.program();
-    let shell: [Arc<dyn Tool>; 2] = [Arc::new(bash), Arc::new(program)];
-    ToolRegistry::of(files.into_iter().chain(search).chain(shell))
-}
+impl DefaultTools {
+    /// Takes the working directory that they all work in.
+    ///
+    /// ```
+    /// # let project = tempfile::tempdir()?;
+    /// # let workdir = haft::Workdir::open(project.path())?;
+    /// let registry = haft::DefaultTools::new(&workdir).registry()?;
+    /// assert!(registry.get("run_program").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(workdir: &Workdir) -> Self {
+        let bash = Bash::new(workdir.clone(), Environment::minimal());
+        Self { workdir: workdir.clone(), bash }
+    }
 
-/// Makes a registry of all built-in tools, in which the commands of `bash` are confined.
-///
-/// The [protected places](haft_tool_fs::protected_places) are read only for them, too.
-///
-/// ```
-/// use haft::shell::{Environment, ShellSandbox};
-///
-/// # let project = tempfile::tempdir()?;
-/// let workdir = haft::Workdir::open(project.path())?;
-/// let registry = haft::default_tools_in_sandbox(&workdir, &Environment::minimal(), ShellSandbox::prefer())?;
-/// // The model is told that its commands are confined.
-/// let bash = registry.get("bash").ok_or("it is one of them")?;
-/// assert!(bash.description().contains("A sandbox confines it"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// As for [`default_tools`].
-#[cfg(feature = "sandbox")]
-pub fn default_tools_in_sandbox(
-    workdir: &Workdir,
-    environment: &Environment,
-    sandbox: haft_tool_shell::ShellSandbox,
-) -> Result<ToolRegistry, RegistryError> {
-    default_tools_and(workdir, bash_in_sandbox(workdir, environment, sandbox))
-}
+    /// Sets the environment of commands; without, it is [`Environment::minimal`].
+    ///
+    /// ```
+    /// use haft::shell::Environment;
+    ///
+    /// # let project = tempfile::tempdir()?;
+    /// # let workdir = haft::Workdir::open(project.path())?;
+    /// let environment = Environment::minimal().with("STAGE", "test")?;
+    /// let registry = haft::DefaultTools::new(&workdir).environment(environment).registry()?;
+    /// assert!(registry.get("bash").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn environment(self, environment: Environment) -> Self {
+        self.bash(|bash| bash.environment(environment))
+    }
 
-/// Makes `bash` in a sandbox in which the [protected places](haft_tool_fs::protected_places) are read only.
-///
-/// ```
-/// use haft::shell::{Environment, Jobs, ScriptOutputs, ShellSandbox};
-///
-/// # let project = tempfile::tempdir()?;
-/// # let workdir = haft::Workdir::open(project.path())?;
-/// # let outputs = tempfile::tempdir()?;
-/// // As part of a registry that has more than `default_tools_in_sandbox` gives.
-/// let jobs = Jobs::new(ScriptOutputs::spilling_into(outputs.path()));
-/// let bash = haft::bash_in_sandbox(&workdir, &Environment::minimal(), ShellSandbox::prefer()).jobs(&jobs);
-/// let registry = haft::default_tools_and(&workdir, bash)?;
-/// assert!(registry.get("bash").is_some());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[cfg(feature = "sandbox")]
-pub fn bash_in_sandbox(
-    workdir: &Workdir,
-    environment: &Environment,
-    sandbox: haft_tool_shell::ShellSandbox,
-) -> Bash {
-    let places = haft_tool_fs::protected_places().iter().filter(|place| place.covers_tree());
-    let sandbox = places.fold(sandbox, |sandbox, place| sandbox.protect(place.pattern()));
-    Bash::new(workdir.clone(), environment.clone()).sandbox(sandbox)
+    /// Confines commands to a sandbox, in which the [protected places](haft_tool_fs::protected_places) are read only.
+    ///
+    /// ```
+    /// use haft::shell::ShellSandbox;
+    ///
+    /// # let project = tempfile::tempdir()?;
+    /// # let workdir = haft::Workdir::open(project.path())?;
+    /// let registry = haft::DefaultTools::new(&workdir).sandbox(ShellSandbox::prefer()).registry()?;
+    /// // The model is told that its commands are confined.
+    /// let bash = registry.get("bash").ok_or("it is one of them")?;
+    /// assert!(bash.description().contains("A sandbox confines it"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "sandbox")]
+    pub fn sandbox(self, sandbox: haft_tool_shell::ShellSandbox) -> Self {
+        let places = haft_tool_fs::protected_places().iter().filter(|place| place.covers_tree());
+        let sandbox = places.fold(sandbox, |sandbox, place| sandbox.protect(place.pattern()));
+        self.bash(|bash| bash.sandbox(sandbox))
+    }
+
+    /// Changes `bash` by its own settings; what is set holds for `run_program`, too.
+    ///
+    /// If it gets [jobs](haft_tool_shell::Bash::jobs), the tools for these are to be added to the registry.
+    ///
+    /// ```
+    /// use haft::shell::{Jobs, ScriptOutputs};
+    ///
+    /// # let project = tempfile::tempdir()?;
+    /// # let workdir = haft::Workdir::open(project.path())?;
+    /// # let outputs = tempfile::tempdir()?;
+    /// let jobs = Jobs::new(ScriptOutputs::spilling_into(outputs.path()));
+    /// let registry = haft::DefaultTools::new(&workdir).bash(|bash| bash.jobs(&jobs)).registry()?;
+    /// assert!(registry.get("bash").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bash(mut self, change: impl FnOnce(Bash) -> Bash) -> Self {
+        self.bash = change(self.bash);
+        self
+    }
+
+    /// Makes a registry of the tools.
+    ///
+    /// ```
+    /// # let project = tempfile::tempdir()?;
+    /// # let workdir = haft::Workdir::open(project.path())?;
+    /// let registry = haft::DefaultTools::new(&workdir).registry()?;
+    /// assert!(registry.get("edit_file").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the tools cannot be put into one registry, which their own tests rule out.
+    pub fn registry(self) -> Result<ToolRegistry, RegistryError> {
+        let files = haft_tool_fs::tools(&self.workdir);
+        let search = haft_tool_search::tools(&self.workdir);
+        let program = self.bash.program();
+        let shell: [Arc<dyn Tool>; 2] = [Arc::new(self.bash), Arc::new(program)];
+        ToolRegistry::of(files.into_iter().chain(search).chain(shell))
+    }
 }

@@ -6,10 +6,13 @@
 //! the executor.
 //!
 //! A [`ToolRegistry`] holds tools, a [`Policy`] says what they may do, a [`LocalExecutor`] makes the calls of a [`Batch`] under it
-//! and gives a [`ToolReply`] for each. All else goes into these:
+//! and gives a [`ToolReply`] for each. The root has the names of such a program and of a tool of one's own; all else is in the
+//! module that is named as its crate:
 //!
 //! | feature | module | brings |
 //! |---|---|---|
+//! | - | [`core`] | the vocabulary: specs, calls, replies, errors, events, messages |
+//! | - | [`tools_core`] | registry and catalog, decisions and approvals, executor, hooks, outputs, journal |
 //! | `tools`: `fs`, `search`, `shell` | `fs`, `search`, `shell`, `workdir` | tools over a directory that cannot be left |
 //! | `web` | `web`, `http` | pages and searches; the guarded client that asks |
 //! | `mcp-client`, `mcp-server` | `mcp` | tools of MCP servers; a registry for any MCP client |
@@ -45,18 +48,23 @@
 //! # fn main() {}
 //! ```
 
+#[cfg(all(feature = "policy", feature = "tools"))]
+mod default_rules;
 #[cfg(feature = "tools")]
 mod default_tools;
+
+pub use haft_core::{self as core, ToolCall, ToolError, ToolReply};
+#[doc(hidden)]
+pub use haft_tools_core::__private;
+pub use haft_tools_core::{
+    self as tools_core, Access, AccessMode, Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy,
+    Resource, Rule, Scheme, Tool, ToolExecutor, ToolRegistry, tool_fn,
+};
+
 #[cfg(all(feature = "policy", feature = "tools"))]
-mod rule_language;
-
-pub use haft_core::*;
-pub use haft_tools_core::*;
-
+pub use default_rules::DefaultRules;
 #[cfg(feature = "tools")]
-pub use default_tools::{FILE, default_tools, default_tools_and, default_tools_with};
-#[cfg(feature = "sandbox")]
-pub use default_tools::{bash_in_sandbox, default_tools_in_sandbox};
+pub use default_tools::{DefaultTools, FILE, default_tools};
 #[cfg(feature = "agent")]
 pub use haft_agent as agent;
 #[cfg(feature = "durable")]
@@ -135,7 +143,7 @@ pub use haft_http as http;
 /// let notes = Notes(BTreeMap::from([("plan".into(), "sow, reap".into())]));
 /// let registry = ToolRegistry::new().with(read_note_tool(notes))?;
 /// assert_eq!(registry.names().collect::<Vec<_>>(), ["read_note"]);
-/// # Ok::<(), haft::RegistryError>(())
+/// # Ok::<(), haft::tools_core::RegistryError>(())
 /// ```
 #[cfg(feature = "macros")]
 pub use haft_macros::tool;
@@ -164,9 +172,7 @@ pub use haft_tool_shell as shell;
 #[cfg(feature = "web")]
 pub use haft_tool_web as web;
 #[cfg(any(feature = "fs", feature = "search", feature = "shell", feature = "subagents"))]
-pub use haft_workdir::{self as workdir, RootAccess, Workdir};
-#[cfg(all(feature = "policy", feature = "tools"))]
-pub use rule_language::{rule_language, rule_language_by, rule_language_with};
+pub use haft_workdir::{self as workdir, Workdir};
 
 /// Compiles and runs what the README shows.
 #[cfg(doctest)]

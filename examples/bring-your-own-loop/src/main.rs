@@ -8,9 +8,10 @@ mod plain_loop;
 use haft::agent::Budget;
 use haft::model::{Model, ScriptedModel, Session};
 use haft::subagents::{AgentSpec, Supervisor};
+use haft::tools_core::CollisionPolicy;
 use haft::{
-    Access, AccessMode, Batch, CallContext, CallScope, CollisionPolicy, LocalExecutor, Policy, Resource,
-    Rule, Scheme, ToolCall, ToolError, ToolExecutor as _, ToolRegistry, tool_fn,
+    Access, AccessMode, Batch, CallContext, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme,
+    ToolCall, ToolError, ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use plain_loop::PlainLoop;
 use schemars::JsonSchema;

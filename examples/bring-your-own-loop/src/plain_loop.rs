@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use haft::agent::Spent;
+use haft::core::Message;
 use haft::model::{Model, ModelRequest, assemble};
 use haft::subagents::{ChildOutcome, ChildResult, ChildRun, Runner};
-use haft::{Batch, LocalExecutor, Message, ToolCall, ToolExecutor as _};
+use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _};
 use std::sync::Arc;
 
 /// Finds the model of a run by its path.

@@ -6,10 +6,8 @@
 
 use crate::Done;
 use haft::store::SqliteStore;
-use haft::{
-    Approval, Batch, CallOutcome, CallScope, LocalExecutor, PendingStore as _, Resumption, ToolCall,
-    ToolExecutor as _, Workdir,
-};
+use haft::tools_core::{Approval, CallOutcome, PendingStore as _, Resumption};
+use haft::{Batch, CallScope, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,13 +54,13 @@ async fn answer(place: &Path) -> Done {
 
 /// Is the process that has the run.
 async fn go_on(place: &Path, call: &str) -> Done {
-    let pending: haft::PendingCall = serde_json::from_str(call)?;
+    let pending: haft::tools_core::PendingCall = serde_json::from_str(call)?;
     let executor = executor(place)?;
     let approval = executor.pending().answer_to(&pending.id).await?.unwrap_or(Approval::Approve);
     match executor.resume(Resumption::new(pending.scope(), pending, approval)).await {
         Ok(CallOutcome::Replied(reply)) => println!("{}", reply.status),
         Ok(_) => println!("it waits again"),
-        Err(haft::ResumeRefused::ResumedBefore { .. }) => println!("it was gone on with before"),
+        Err(haft::tools_core::ResumeRefused::ResumedBefore { .. }) => println!("it was gone on with before"),
         Err(refused) => return Err(refused.into()),
     }
     Ok(())
@@ -71,7 +69,7 @@ async fn go_on(place: &Path, call: &str) -> Done {
 fn executor(place: &Path) -> Result<LocalExecutor, Box<dyn std::error::Error>> {
     let store = Arc::new(SqliteStore::open(place.join("haft.db"))?);
     let tools = haft::default_tools(&Workdir::open(place)?)?;
-    let later = haft::approver_fn(|_| Approval::Later);
+    let later = haft::tools_core::approver_fn(|_| Approval::Later);
     Ok(LocalExecutor::builder(tools).approver(later).pending(store).build())
 }
 

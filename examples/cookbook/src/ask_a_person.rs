@@ -6,10 +6,8 @@
 
 use crate::Done;
 use async_trait::async_trait;
-use haft::{
-    Approval, Approver, Batch, CallScope, GrantTerm, Grants, LocalExecutor, MemoryGrants, PendingCall,
-    ToolCall, ToolExecutor as _, Workdir,
-};
+use haft::tools_core::{Approval, Approver, GrantTerm, Grants, MemoryGrants, PendingCall};
+use haft::{Batch, CallScope, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
 use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -20,7 +18,7 @@ struct Window(mpsc::Sender<(String, oneshot::Sender<Approval>)>);
 #[async_trait]
 impl Approver for Window {
     async fn approve(&self, call: &PendingCall) -> Approval {
-        let unmet: Vec<_> = call.unmet.iter().map(haft::Unmet::printed).collect();
+        let unmet: Vec<_> = call.unmet.iter().map(haft::tools_core::Unmet::printed).collect();
         let shown = format!("{} wants to {}\n{}", call.call.name, unmet.join(", "), call.preview.as_text());
         let (click, clicked) = oneshot::channel();
         if self.0.send((shown, click)).await.is_err() {

@@ -8,9 +8,8 @@ use crate::Done;
 use haft::agent::{Agent, Budget};
 use haft::model::{ScriptedModel, Session};
 use haft::subagents::{AgentRunner, AgentSpec, Supervisor};
-use haft::{
-    AccessMode, CallScope, CollisionPolicy, LocalExecutor, Mode, Policy, Resource, Rule, Scheme, Workdir,
-};
+use haft::tools_core::{CollisionPolicy, Mode};
+use haft::{AccessMode, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme, Workdir};
 use std::sync::Arc;
 
 /// What the models say: the lead, and below its call `c1` the explorer.

@@ -4,9 +4,10 @@
 //! `read_output` reads it from there by its handle: by lines, from the end, or what a pattern finds.
 
 use crate::Done;
+use haft::tools_core::{Limits, LocalOutputs, OutputStore, ReadOutput};
 use haft::{
-    Accesses, Batch, CallContext, CallScope, Limits, LocalExecutor, LocalOutputs, OutputStore, Policy,
-    ReadOutput, Rule, ToolCall, ToolError, ToolExecutor as _, ToolRegistry, tool_fn,
+    Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolError,
+    ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use serde_json::json;
 use std::sync::Arc;

@@ -6,9 +6,11 @@
 
 use crate::Done;
 use async_trait::async_trait;
+use haft::core::Content;
+use haft::tools_core::{Before, Layer, LayerAnswer, LayerCall};
 use haft::{
-    Accesses, Batch, Before, CallContext, CallScope, Content, Layer, LayerAnswer, LayerCall, LocalExecutor,
-    Policy, Rule, ToolCall, ToolError, ToolExecutor as _, ToolRegistry, tool_fn,
+    Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolError,
+    ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use serde_json::json;
 

@@ -4,9 +4,9 @@
 //! executes or connects. Both are switches of yours: a model can narrow the mode, and not widen it.
 
 use crate::Done;
+use haft::tools_core::{Mode, ModeSwitch};
 use haft::{
-    AccessMode, Batch, CallScope, LocalExecutor, Mode, ModeSwitch, Policy, Resource, Rule, ToolCall,
-    ToolExecutor as _, Workdir,
+    AccessMode, Batch, CallScope, LocalExecutor, Policy, Resource, Rule, ToolCall, ToolExecutor as _, Workdir,
 };
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(crate) async fn run() -> Done {
         ("c3", "write_file", write.clone()),
     ];
     let calls = calls.into_iter().map(|(id, name, input)| Ok(ToolCall::new(id.parse()?, name, input)));
-    let calls = calls.collect::<Result<Vec<_>, haft::IdError>>()?;
+    let calls = calls.collect::<Result<Vec<_>, haft::core::IdError>>()?;
     for reply in executor.execute_batch(Batch::new(scope.clone(), calls)).await.into_replies()? {
         println!("{} {}: {}", reply.call_id, reply.status, reply.output.to_text());
     }

@@ -6,7 +6,7 @@
 //! can; `prefer`, as here, says what it lacks.
 
 use crate::Done;
-use haft::shell::{Environment, ShellSandbox};
+use haft::shell::ShellSandbox;
 use haft::{Batch, CallScope, LocalExecutor, Policy, ToolCall, ToolExecutor as _, Workdir};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -16,12 +16,12 @@ pub(crate) async fn run() -> Done {
     let workdir = Workdir::open(project.path())?;
     let sandbox = ShellSandbox::prefer();
     let lacks: Vec<_> = sandbox.lacks().iter().map(ToString::to_string).collect();
-    let tools = haft::default_tools_in_sandbox(&workdir, &Environment::minimal(), sandbox)?;
+    let tools = haft::DefaultTools::new(&workdir).sandbox(sandbox).registry()?;
 
     // Two servers of this machine: one that may be reached, and one that may not.
     let (open, closed) = (TcpListener::bind("127.0.0.1:0").await?, TcpListener::bind("127.0.0.1:0").await?);
     let (open, closed) = (open.local_addr()?, closed.local_addr()?);
-    let language = haft::rule_language(&workdir, None);
+    let language = haft::DefaultRules::new(&workdir).language();
     let policy = Policy::new()
         .allow(language.rule(&format!("connect({open})"))?)
         .allow(language.rule("exec(curl *)")?)
@@ -29,7 +29,7 @@ pub(crate) async fn run() -> Done {
         .allow(language.rule("read(**)")?)
         .language(language);
     let executor = LocalExecutor::builder(tools).policy(policy).build();
-    let call = |id: &str, script: String| -> Result<ToolCall, haft::IdError> {
+    let call = |id: &str, script: String| -> Result<ToolCall, haft::core::IdError> {
         Ok(ToolCall::new(id.parse()?, "bash", json!({ "command": script, "timeout": 10 })))
     };
     // Each curl ends with 28 where it was connected and heard nothing, and with 7 where it was not connected.

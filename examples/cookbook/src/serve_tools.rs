@@ -7,7 +7,8 @@
 use crate::Done;
 use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, ToolServer, Toolbox};
-use haft::{CallScope, LocalExecutor, MemoryPending, Policy, Rule, ToolError, ToolRegistry};
+use haft::tools_core::MemoryPending;
+use haft::{CallScope, LocalExecutor, Policy, Rule, ToolError, ToolRegistry};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 

@@ -6,7 +6,8 @@
 
 use crate::Done;
 use haft::mcp::{McpServers, ServerConfig, ServerProgram, Transport};
-use haft::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, ToolCall, ToolExecutor as _};
+use haft::tools_core::Catalog;
+use haft::{Batch, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolExecutor as _};
 use serde_json::json;
 
 pub(crate) async fn run() -> Done {

@@ -41,7 +41,7 @@ pub(crate) async fn run() -> Done {
         .deny(Rule::access(AccessMode::Write, Resource::exact(TICKET, "8")));
     let executor = LocalExecutor::builder(registry).policy(policy).build();
     let call = |id: &str, number: u32| {
-        Ok::<_, haft::IdError>(ToolCall::new(id.parse()?, "close_ticket", json!({ "number": number })))
+        Ok::<_, haft::core::IdError>(ToolCall::new(id.parse()?, "close_ticket", json!({ "number": number })))
     };
     let calls = vec![call("c1", 7)?, call("c2", 7)?, call("c3", 8)?, call("c4", 0)?];
     let batch = Batch::new(CallScope::new("run-1".parse()?), calls);

@@ -1,5 +1,6 @@
 use async_trait::async_trait;
-use haft::{AccessMode, Accesses, Before, Layer, LayerAnswer, LayerCall};
+use haft::tools_core::{Before, Layer, LayerAnswer, LayerCall};
+use haft::{AccessMode, Accesses};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most answers that are kept; the oldest go first.

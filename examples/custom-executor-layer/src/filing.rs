@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use haft::{Before, Layer, LayerCall};
+use haft::tools_core::{Before, Layer, LayerCall};
 use serde_json::json;
 
 /// Puts notes that are written without a folder into one.

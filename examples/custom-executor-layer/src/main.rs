@@ -9,10 +9,11 @@ mod redacting;
 
 use cache::Cache;
 use filing::Filing;
+use haft::core::Event;
 use haft::hooks::{CommandHook, CommandHooks};
+use haft::tools_core::{DecidedBy, Events, Journal, JournalEntry, Limits, MemoryJournal, Steer};
 use haft::{
-    AccessMode, Batch, CallScope, DecidedBy, Event, Events, Journal, JournalEntry, Limits, LocalExecutor,
-    MemoryJournal, Policy, Resource, Rule, Steer, ToolCall, ToolExecutor as _,
+    AccessMode, Batch, CallScope, LocalExecutor, Policy, Resource, Rule, ToolCall, ToolExecutor as _,
 };
 use narrator::Narrator;
 use notes::{NOTE, Notes};

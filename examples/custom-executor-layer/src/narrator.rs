@@ -1,5 +1,7 @@
 use async_trait::async_trait;
-use haft::{Before, CallContext, Layer, LayerAnswer, LayerCall, ToolOutput};
+use haft::CallContext;
+use haft::core::ToolOutput;
+use haft::tools_core::{Before, Layer, LayerAnswer, LayerCall};
 
 /// Prints what happens to a call, with the four callbacks that there are; suppresses updates that nobody needs.
 pub(crate) struct Narrator;

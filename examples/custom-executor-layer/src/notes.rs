@@ -1,6 +1,5 @@
-use haft::{
-    Access, Accesses, CallContext, RegistryError, Resource, Scheme, ToolError, ToolRegistry, tool_fn,
-};
+use haft::tools_core::RegistryError;
+use haft::{Access, Accesses, CallContext, Resource, Scheme, ToolError, ToolRegistry, tool_fn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;

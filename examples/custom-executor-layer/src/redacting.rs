@@ -1,5 +1,6 @@
 use async_trait::async_trait;
-use haft::{Content, Layer, LayerAnswer, LayerCall};
+use haft::core::Content;
+use haft::tools_core::{Layer, LayerAnswer, LayerCall};
 
 /// Takes the codes of door locks out of what a model reads, and says so.
 pub(crate) struct Redacting;

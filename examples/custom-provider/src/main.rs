@@ -8,10 +8,9 @@ mod tally_model;
 mod tally_service;
 
 use haft::agent::{Agent, Budget, Price, Prices, RunEnd};
-use haft::{
-    Accesses, CallContext, CallScope, Event, EventKind, Events, LocalExecutor, Policy, Rule, ToolError,
-    ToolRegistry, tool_fn,
-};
+use haft::core::{Event, EventKind};
+use haft::tools_core::Events;
+use haft::{Accesses, CallContext, CallScope, LocalExecutor, Policy, Rule, ToolError, ToolRegistry, tool_fn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::error::Error;

@@ -1,5 +1,5 @@
+use haft::core::{StopReason, Usage};
 use haft::model::{Delta, ModelError, ProtocolError};
-use haft::{StopReason, Usage};
 use serde_json::Value;
 use std::time::Duration;
 

@@ -10,9 +10,9 @@ mod store;
 
 use haft::http::{AddressPolicy, HttpClient};
 use haft::openapi::{Credential, Document, LoadOptions, OpenApiTools, Selection};
+use haft::tools_core::Catalog;
 use haft::{
-    AccessMode, Batch, CallScope, Catalog, LocalExecutor, Policy, Resource, Rule, Scheme, ToolCall,
-    ToolExecutor as _,
+    AccessMode, Batch, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme, ToolCall, ToolExecutor as _,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

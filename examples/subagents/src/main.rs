@@ -6,12 +6,11 @@
 mod notes;
 
 use haft::agent::{Agent, Budget};
+use haft::core::Schema;
 use haft::model::{ScriptedModel, Session};
 use haft::subagents::{AgentRunner, AgentSpec, Supervisor};
-use haft::{
-    AccessMode, Approval, CallScope, CollisionPolicy, LocalExecutor, Policy, Resource, Rule, Schema, Scheme,
-    approver_fn,
-};
+use haft::tools_core::{Approval, CollisionPolicy, approver_fn};
+use haft::{AccessMode, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme};
 use notes::{NOTE, Notes};
 use std::error::Error;
 use std::sync::Arc;

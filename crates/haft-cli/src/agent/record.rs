@@ -2,7 +2,7 @@ use crate::exit::UsageError;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result, ensure};
-use haft::Redactor;
+use haft::tools_core::Redactor;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

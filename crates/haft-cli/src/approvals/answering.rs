@@ -5,7 +5,7 @@ use crate::printed::print_json;
 use crate::task;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Approval, GrantTerm, PendingCall};
+use haft::tools_core::{Approval, GrantTerm, PendingCall};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,7 +1,8 @@
 use super::kept_call::KeptCall;
 use crate::task::Task;
 use crate::{known_secrets, opened_workdir};
-use haft::{Approval, PendingCall, Redactor, Workdir};
+use haft::Workdir;
+use haft::tools_core::{Approval, PendingCall, Redactor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;

@@ -8,7 +8,7 @@ use crate::outcome::short;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::store::PendingEntry;
-use haft::{Approval, PendingCall, PendingId, PendingStore as _};
+use haft::tools_core::{Approval, PendingCall, PendingId, PendingStore as _};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -5,10 +5,13 @@ use crate::policy_setup::PolicyOptions;
 use crate::task::{Task, What};
 use crate::work::{OneCall, Work};
 use async_trait::async_trait;
+use haft::core::{Schema, ToolOutput, ToolSpec};
+use haft::tools_core::{
+    Action, Approval, CallOutcome, PendingCall, PendingStore, Prepared, Resumption, approver_fn,
+};
 use haft::{
-    Accesses, Action, Approval, Batch, CallContext, CallOutcome, CallScope, LocalExecutor, PendingCall,
-    PendingStore, Policy, Prepared, Resumption, Rule, Schema, Tool, ToolCall, ToolError, ToolExecutor as _,
-    ToolOutput, ToolRegistry, ToolSpec, approver_fn,
+    Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Rule, Tool, ToolCall, ToolError,
+    ToolExecutor as _, ToolRegistry,
 };
 use haft_testkit::Tree;
 use serde_json::{Value, json};
@@ -130,7 +133,8 @@ impl Scene {
             .unwrap()
             .with(Note(spec("note")))
             .unwrap();
-        let limits = haft::Limits { approval_lifetime: lifetime, ..haft::Limits::default() };
+        let limits =
+            haft::tools_core::Limits { approval_lifetime: lifetime, ..haft::tools_core::Limits::default() };
         let executor = LocalExecutor::builder(registry)
             .policy(Policy::new().allow(Rule::tools("delegate".parse().unwrap())))
             .approver(approver_fn(|_: &PendingCall| Approval::Later))

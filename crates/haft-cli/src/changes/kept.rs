@@ -1,6 +1,6 @@
 use crate::policy_setup::is_there;
 use anyhow::Result;
-use haft::RunId;
+use haft::core::RunId;
 use haft::store::SqliteChanges;
 use haft::workdir::{
     ChangeJournal, ChangeJournalError, ChangeLimits, ChangeSet, ChangeSetId, ChangeStep, ChangedRun,

@@ -3,8 +3,9 @@ use super::kept::KeptChanges;
 use super::net::net;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
+use haft::Workdir;
+use haft::core::{CallId, RunId};
 use haft::workdir::{ChangeJournal as _, ChangeLimits, ChangeSet, SetState};
-use haft::{CallId, RunId, Workdir};
 use std::collections::HashMap;
 use std::path::PathBuf;
 

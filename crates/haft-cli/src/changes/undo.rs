@@ -6,8 +6,9 @@ use super::undoing::Undoing;
 use crate::exit::{self, Exit};
 use crate::printed::print_json;
 use anyhow::Result;
+use haft::core::RunId;
+use haft::tools_core::now_ms;
 use haft::workdir::{ChangeJournal as _, ChangeOrigin, ChangeSet, UndoError, UndoPlan};
-use haft::{RunId, now_ms};
 
 /// Undoes what a run, a turn or a call has changed, or lists the runs that changed something.
 pub(crate) fn undo(options: &UndoOptions) -> Result<Exit> {

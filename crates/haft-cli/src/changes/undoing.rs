@@ -1,7 +1,7 @@
 use super::effects::Shown;
 use crate::paint::ERROR;
 use crate::timeline::visible;
-use haft::RunId;
+use haft::core::RunId;
 use haft::workdir::{ChangeSet, ChangeStep, Conflict};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -16,9 +16,10 @@ use crate::tools::{denied, first_sentence, shown};
 use crate::work::Work;
 use anyhow::Result;
 use haft::agent::{Phase, RunEnd, RunState};
+use haft::core::{Message, RunId};
 use haft::policy::SandboxMode;
+use haft::tools_core::{Approval, Mode, PendingCall, PendingStore as _, Selector};
 use haft::workdir::ChangeSetId;
-use haft::{Approval, Message, Mode, PendingCall, PendingStore as _, RunId, Selector};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -264,7 +265,7 @@ impl Conversation {
             Some(selector) => self.bench.tools.filtered(selector),
             None => self.bench.tools.clone(),
         };
-        let line = |spec: &haft::ToolSpec| ToolLine {
+        let line = |spec: &haft::core::ToolSpec| ToolLine {
             name: spec.name().to_string(),
             does: first_sentence(spec.description()).to_owned(),
             denied: denied(policy, spec).is_some(),

@@ -1,6 +1,6 @@
 use crate::paint::{NAME, QUIET};
-use haft::BudgetKind;
 use haft::agent::RunState;
+use haft::core::BudgetKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;

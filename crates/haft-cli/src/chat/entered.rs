@@ -1,4 +1,4 @@
-use haft::{Mode, ModeError, Selector};
+use haft::tools_core::{Mode, ModeError, Selector};
 
 /// How much two names may differ for one to be meant by the other, from 0 to 1.
 const ALIKE: f64 = 0.7;
@@ -76,7 +76,10 @@ fn command(name: &str, argument: &str) -> Result<Command, String> {
             Command::Mode(written.map(str::parse).transpose().map_err(|error: ModeError| error.to_string())?)
         }
         "tools" => Command::Tools(
-            written.map(str::parse).transpose().map_err(|error: haft::SelectorError| error.to_string())?,
+            written
+                .map(str::parse)
+                .transpose()
+                .map_err(|error: haft::tools_core::SelectorError| error.to_string())?,
         ),
         "approve" => Command::Approve(written.map(ToOwned::to_owned)),
         "deny" => {

@@ -5,7 +5,7 @@ use crate::printed::print_json_line;
 use crate::schema::PendingShape;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::PendingCall;
+use haft::tools_core::PendingCall;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -6,7 +6,8 @@ use crate::exit::{Exit, UsageError};
 use crate::serve::Route;
 use crate::worker::WorkerOptions;
 use anyhow::Result;
-use haft::{Approval, Journal, Limits, ModeSwitch, PendingStore, Policy, Redactor, ToolExecutor};
+use haft::tools_core::{Approval, Journal, Limits, ModeSwitch, PendingStore, Redactor};
+use haft::{Policy, ToolExecutor};
 use std::convert::Infallible;
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
-use haft::{
-    Access, Accesses, CallJournal, CallScope, DecidedBy, Decision, ErrorKind, Limits, Mode, Policy,
-    ReplyStatus, Schema, ToolCall, ToolOutput, ToolRegistry, ToolReply, ToolSpec,
-};
+use haft::core::{Decision, ErrorKind, ReplyStatus, Schema, ToolOutput, ToolSpec};
+use haft::tools_core::{CallJournal, DecidedBy, Limits, Mode};
+use haft::{Access, Accesses, CallScope, Policy, ToolCall, ToolRegistry, ToolReply};
 
 /// Answers a call that is denied before it is sent, whatever workers would say; its record is of this server, since no worker
 /// hears of it.
@@ -74,7 +73,8 @@ pub(super) fn reply(call: &ToolCall, status: ReplyStatus, text: impl Into<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::{CallContext, Journal, MemoryJournal, Prepared, Rule, Tool, ToolError, tool_fn};
+    use haft::tools_core::{Journal, MemoryJournal, Prepared};
+    use haft::{CallContext, Rule, Tool, ToolError, tool_fn};
     use serde_json::{Value, json};
     use std::sync::Arc;
 

@@ -7,14 +7,15 @@ use crate::exit::UsageError;
 use crate::serve::Route;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
+use haft::core::{Event, ReplyStatus};
 use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
-use haft::{
-    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, Events, Journal, Limits,
-    ModeSwitch, Observer, PendingCall, PendingStore, Policy, Redactor, ReplyStatus, ResumeRefused,
-    Resumption, ToldCall, ToolCall, ToolExecutor,
+use haft::tools_core::{
+    Approval, Approver, BatchOutcome, CallOutcome, Events, Journal, Limits, ModeSwitch, Observer,
+    PendingCall, PendingStore, Redactor, ResumeRefused, Resumption, ToldCall,
 };
+use haft::{Batch, CallScope, Policy, ToolCall, ToolExecutor};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -288,7 +289,7 @@ async fn asked(batch: &Batch, call: &ToolCall, pending: &PendingCall) -> Option<
 /// What the ids of calls begin with that say the same in the same modes: also where their arguments are mended on the way.
 fn prefix(scope: &CallScope, call: &ToolCall) -> String {
     let modes: Vec<String> = scope.modes().map(|mode| mode.to_string()).collect();
-    let said = haft::Digest::of(&json!((&call.name, &call.input, modes))).to_string();
+    let said = haft::core::Digest::of(&json!((&call.name, &call.input, modes))).to_string();
     let mut prefix = String::new();
     for byte in &Sha256::digest(said)[..12] {
         // Writing to a string cannot fail.
@@ -312,7 +313,7 @@ fn own(outcome: CallOutcome, call: &ToolCall) -> CallOutcome {
 fn unavailable(call: &ToolCall, error: &(dyn std::error::Error + 'static)) -> CallOutcome {
     crate::exit::note(error);
     let text = "what makes this call does not answer, so whether it was approved is not known; repeat the very same call later";
-    refused(call, ReplyStatus::Error(haft::ErrorKind::Unavailable), text)
+    refused(call, ReplyStatus::Error(haft::core::ErrorKind::Unavailable), text)
 }
 
 fn refused(call: &ToolCall, status: ReplyStatus, text: &str) -> CallOutcome {

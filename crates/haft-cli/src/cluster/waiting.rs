@@ -5,7 +5,7 @@ use crate::exit::UsageError;
 use anyhow::{Context as _, Result};
 use haft::durable::{CallCourse, Routes};
 use haft::durable_restate::{Error, KeptPendingCall, RestateExecutor, pending_calls};
-use haft::{Approval, ResumeRefused};
+use haft::tools_core::{Approval, ResumeRefused};
 use std::time::Duration;
 
 /// How long an engine that does not answer is asked again: whoever answers sits before it.

@@ -194,7 +194,7 @@ impl Providers {
 
     fn unknown(&self, name: &ProviderName) -> String {
         let known = self.0.keys().map(ProviderName::as_str).chain(["anthropic", "openai"]);
-        let near = haft::listed(haft::nearest(name.as_str(), known), "or");
+        let near = haft::tools_core::listed(haft::tools_core::nearest(name.as_str(), known), "or");
         let instead = if near.is_empty() {
             format!(
                 "write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with \

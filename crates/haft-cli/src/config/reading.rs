@@ -41,7 +41,7 @@ pub(crate) fn told(message: &str) -> String {
     let (true, Some(unknown)) = (message.starts_with("unknown field"), quoted.next()) else {
         return message.to_owned();
     };
-    let near = haft::listed(haft::nearest(unknown, quoted), "or");
+    let near = haft::tools_core::listed(haft::tools_core::nearest(unknown, quoted), "or");
     let instead = if near.is_empty() { String::new() } else { format!("; did you mean {near}?") };
     format!("`{unknown}` is not known{instead}")
 }

@@ -35,7 +35,7 @@ fn well(checked: &Checked) -> Finding {
         let text = "there is no `haft.toml`, neither yours nor one here: looking is allowed, all else is asked about";
         return Finding::ok(ABOUT, text).next("`haft init` writes one for the project that is here");
     }
-    let files = haft::listed(checked.files.iter().map(String::as_str), "and");
+    let files = haft::tools_core::listed(checked.files.iter().map(String::as_str), "and");
     let tests = match checked.tests_passed {
         0 => String::new(),
         1 => ", 1 test passed".to_owned(),

@@ -18,7 +18,7 @@ pub(super) fn look(workdir: &Workdir) -> Vec<Finding> {
         let keys = match set.as_slice() {
             [] => "no key is set".to_owned(),
             [one] => format!("`{one}` is set"),
-            several => format!("{} are set", haft::listed(several.iter().copied(), "and")),
+            several => format!("{} are set", haft::tools_core::listed(several.iter().copied(), "and")),
         };
         let text = format!("no model is named, and only `haft agent` needs one; {keys}");
         findings.push(Finding::ok("model", text));

@@ -114,7 +114,7 @@ pub(super) fn waiting(found: &Examination, findings: &mut Vec<Finding>) {
     if !found.interrupted.is_empty() {
         let count = found.interrupted.len();
         let named = found.interrupted.iter().take(MOST_NAMED).map(String::as_str);
-        let named = haft::listed(named, "and");
+        let named = haft::tools_core::listed(named, "and");
         let text = match count {
             1 => format!("the run {named} was interrupted"),
             count if count <= MOST_NAMED => format!("the runs {named} were interrupted"),

@@ -1,5 +1,5 @@
 use crate::user_directories::UserDirectories;
-use haft::RuleLanguage;
+use haft::tools_core::RuleLanguage;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -242,7 +242,7 @@ fn mcp_servers(members: &Map<String, Value>, carried: &mut Carried) {
     for (name, server) in members {
         let at = format!("mcp_servers.{name}");
         let (Ok(valid), Some(server)) = (name.parse::<ServerName>(), server.as_object()) else {
-            let meant = haft::namespace(name);
+            let meant = haft::core::namespace(name);
             carried.leave(
                 &at,
                 format!("a server cannot be called so here; add it as `{meant}` with `haft mcp add`"),

@@ -24,7 +24,7 @@ impl Report<'_> {
         if self.found.is_empty() {
             return;
         }
-        let files = haft::listed(self.found.iter().map(String::as_str), "and");
+        let files = haft::tools_core::listed(self.found.iter().map(String::as_str), "and");
         anstream::println!("{QUIET}read {}{QUIET:#}", visible(&files));
         if self.before != self.after {
             anstream::println!("\n{NAME}{}{NAME:#}", visible(self.target));

@@ -9,7 +9,7 @@ pub(super) fn servers(members: &Map<String, Value>, at: &str, disabled: &[&str],
     for (name, server) in members {
         let at = format!("{at}.{name}");
         let Ok(valid) = name.parse::<ServerName>() else {
-            let meant = haft::namespace(name);
+            let meant = haft::core::namespace(name);
             carried.leave(
                 &at,
                 format!("a server cannot be called so here; add it as `{meant}` with `haft mcp add`"),

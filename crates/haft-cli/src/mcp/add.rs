@@ -6,8 +6,8 @@ use crate::paint::{GOOD, NAME};
 use crate::small_file::text_of;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result, bail};
-use haft::PrivateFiles;
 use haft::mcp::{ServerName, ServersFile};
+use haft::tools_core::PrivateFiles;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 

@@ -10,7 +10,9 @@ use crate::present::Present;
 use crate::telemetry::Telling;
 use crate::{bench, known_secrets, outcome, own_tools, telemetry};
 use anyhow::{Result, bail};
-use haft::{Batch, CollisionPolicy, LocalExecutor, Origin, ToolCall, ToolExecutor as _, ToolRegistry};
+use haft::core::Origin;
+use haft::tools_core::CollisionPolicy;
+use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _, ToolRegistry};
 
 /// Calls a tool of a server.
 pub(super) async fn call(options: CallOptions) -> Result<Exit> {
@@ -59,7 +61,7 @@ fn name_of(tools: &ToolRegistry, options: &CallOptions, running: &Running) -> Re
         Origin::Mcp { tool, .. } => Some(tool.as_str()),
         _ => None,
     });
-    let near = haft::listed(haft::nearest(wanted, names), "or");
+    let near = haft::tools_core::listed(haft::tools_core::nearest(wanted, names), "or");
     let server = &options.server;
     let instead = if near.is_empty() {
         format!("`haft mcp tools {server}` lists them")

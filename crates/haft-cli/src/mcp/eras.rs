@@ -1,5 +1,5 @@
-use haft::PrivateFiles;
 use haft::mcp::{Era, EraMemory, ServerIdentity};
+use haft::tools_core::PrivateFiles;
 use std::path::PathBuf;
 
 /// Remembers from one command to the next which era of the protocol each server speaks, in a file for each.

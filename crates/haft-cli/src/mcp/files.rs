@@ -5,8 +5,10 @@ use crate::small_file::text_of;
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result, bail};
+use haft::Workdir;
+use haft::core::Digest;
 use haft::mcp::{FilePins, ServerConfig, ServersFile};
-use haft::{Digest, PrivateFileError, PrivateFiles, Workdir};
+use haft::tools_core::{PrivateFileError, PrivateFiles};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

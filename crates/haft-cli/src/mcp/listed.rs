@@ -1,8 +1,10 @@
 use super::files::{Known, pins};
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
+use haft::ToolRegistry;
+use haft::core::{Digest, Origin, ToolSpec};
 use haft::mcp::{McpServers, PinStore as _, ServerIdentity, ServerState};
-use haft::{Digest, Origin, PrivateFiles, ToolRegistry, ToolSpec, now_ms};
+use haft::tools_core::{PrivateFiles, now_ms};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;

@@ -4,8 +4,9 @@ use super::unkept::UnkeptPins;
 use super::way::Way;
 use crate::config::Configuration;
 use anyhow::Result;
+use haft::Workdir;
 use haft::mcp::{McpServers, ServerStatus};
-use haft::{Catalog, Workdir};
+use haft::tools_core::Catalog;
 use std::time::Duration;
 use tokio::time::timeout;
 

@@ -7,8 +7,10 @@ use crate::progress::Working;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
+use haft::core::ToolSpec;
 use haft::mcp::{ClientSampler, McpServers, ServerState, ServerStatus};
-use haft::{Catalog, CollisionPolicy, ToolRegistry, ToolSpec, Workdir};
+use haft::tools_core::{Catalog, CollisionPolicy};
+use haft::{ToolRegistry, Workdir};
 
 /// Says which MCP servers' tools are wanted beside those of this command.
 #[derive(Debug, Clone, Copy)]

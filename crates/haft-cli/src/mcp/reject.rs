@@ -26,8 +26,10 @@ pub(super) fn reject(options: &RejectOptions) -> Result<Exit> {
         let before = store.read(&identity)?.unwrap_or_default();
         for tool in &options.tools {
             if !before.accepted().contains_key(tool) {
-                let near =
-                    haft::listed(haft::nearest(tool, before.accepted().keys().map(String::as_str)), "or");
+                let near = haft::tools_core::listed(
+                    haft::tools_core::nearest(tool, before.accepted().keys().map(String::as_str)),
+                    "or",
+                );
                 let instead = if near.is_empty() { String::new() } else { format!("; did you mean {near}?") };
                 return Err(UsageError(format!("no tool `{tool}` is accepted{instead}")).into());
             }

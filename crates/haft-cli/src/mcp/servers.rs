@@ -6,8 +6,10 @@ use crate::own_tools;
 use crate::progress::Working;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
+use haft::Workdir;
 use haft::mcp::{FileCredentials, McpServer, McpServers, McpServersBuilder, Root};
-use haft::{Catalog, RootAccess, Workdir};
+use haft::tools_core::Catalog;
+use haft::workdir::RootAccess;
 use std::path::Path;
 
 /// Says to a server how deep it is below the command that a person has started.
@@ -135,7 +137,7 @@ fn check(files: &McpFiles, name: &str) -> Result<()> {
         format!("`{name}` is disabled; remove `disabled` from its configuration")
     } else {
         let names = files.servers.iter().map(|known| known.config.name.as_str());
-        let near = haft::listed(haft::nearest(name, names), "or");
+        let near = haft::tools_core::listed(haft::tools_core::nearest(name, names), "or");
         let instead = if near.is_empty() {
             "`haft mcp list` has those there are".to_owned()
         } else {

@@ -5,8 +5,8 @@ use crate::exit::Exit;
 use crate::paint::{NAME, QUIET};
 use crate::timeline::visible;
 use anyhow::Result;
+use haft::core::{Exposure, ToolSpec};
 use haft::mcp::ServerState;
-use haft::{Exposure, ToolSpec};
 
 /// Starts servers and lists their tools.
 pub(super) async fn tools(options: &ServersOptions) -> Result<Exit> {

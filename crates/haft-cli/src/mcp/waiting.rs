@@ -2,7 +2,7 @@ use crate::exit::UsageError;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::Digest;
+use haft::core::Digest;
 use haft::mcp::{AcceptedTool, QuarantinedTool, ServerPins};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -159,7 +159,10 @@ impl<'a> Named<'a> {
             written.rsplit_once('@').and_then(|(name, digest)| Some((called(name)?, digest)))
         else {
             let name = written.rsplit_once('@').map_or(written, |(name, _)| name);
-            let near = haft::listed(haft::nearest(name, waiting.iter().map(|tool| tool.name.as_str())), "or");
+            let near = haft::tools_core::listed(
+                haft::tools_core::nearest(name, waiting.iter().map(|tool| tool.name.as_str())),
+                "or",
+            );
             let instead = if near.is_empty() {
                 "`haft mcp accept SERVER` shows what does".to_owned()
             } else {

@@ -12,7 +12,8 @@ use crate::present::Present;
 use crate::telemetry::Telling;
 use crate::{bench, known_secrets, outcome, own_tools, telemetry};
 use anyhow::Result;
-use haft::{Batch, CollisionPolicy, LocalExecutor, Tool, ToolCall, ToolExecutor as _, ToolRegistry};
+use haft::tools_core::CollisionPolicy;
+use haft::{Batch, LocalExecutor, Tool, ToolCall, ToolExecutor as _, ToolRegistry};
 use std::sync::Arc;
 
 /// Calls an operation.
@@ -60,8 +61,9 @@ fn find(opened: &Opened, options: &CallOptions) -> Result<Arc<dyn Tool>> {
         }
     }
     let document = &options.document;
-    let near = haft::nearest(wanted, pairs.iter().map(|(_, operation)| operation.name().as_str()));
-    let near = haft::listed(near, "or");
+    let near =
+        haft::tools_core::nearest(wanted, pairs.iter().map(|(_, operation)| operation.name().as_str()));
+    let near = haft::tools_core::listed(near, "or");
     let instead = if near.is_empty() {
         format!("`haft openapi list {document}` lists them")
     } else {

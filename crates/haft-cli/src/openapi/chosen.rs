@@ -55,8 +55,10 @@ fn find(known: &OpenApiDocuments, document: &str) -> Result<Configured> {
     }
     let settings = Settings::of(document);
     if !settings.is_remote() && !path.exists() {
-        let near =
-            haft::listed(haft::nearest(document, documents.iter().map(|other| other.name.as_str())), "or");
+        let near = haft::tools_core::listed(
+            haft::tools_core::nearest(document, documents.iter().map(|other| other.name.as_str())),
+            "or",
+        );
         let instead = if near.is_empty() {
             "name a file, an address, or a document of `haft.toml`".to_owned()
         } else {

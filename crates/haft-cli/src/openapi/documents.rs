@@ -56,7 +56,7 @@ impl OpenApiDocuments {
             anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
         }
         if !self.untrusted.is_empty() {
-            let names = haft::listed(self.untrusted.iter().map(String::as_str), "and");
+            let names = haft::tools_core::listed(self.untrusted.iter().map(String::as_str), "and");
             anstream::eprintln!(
                 "{ASKS}note{ASKS:#}: {} of `haft.toml` is not read before you trust the file; look at it, then run `haft policy \
                  trust`",
@@ -113,7 +113,7 @@ fn settings(mut value: toml::Value) -> Result<Settings> {
 /// Names of documents are parts of the names of tools, as those of servers are.
 fn named(name: &str) -> Result<()> {
     anyhow::ensure!(
-        !name.is_empty() && haft::namespace(name) == name,
+        !name.is_empty() && haft::core::namespace(name) == name,
         "a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it"
     );
     Ok(())

@@ -9,7 +9,7 @@ use crate::paint::{ASKS, NAME, QUIET};
 use crate::printed::print_json;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::ToolSpec;
+use haft::core::ToolSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
 

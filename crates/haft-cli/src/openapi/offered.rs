@@ -6,7 +6,8 @@ use crate::mcp::offered::Wanted;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Catalog, CollisionPolicy, Redactor, SourceHealth, Tool, ToolRegistry};
+use haft::tools_core::{Catalog, CollisionPolicy, Redactor, SourceHealth};
+use haft::{Tool, ToolRegistry};
 use std::sync::Arc;
 
 /// Adds the tools of documents that are wanted to those that there are, which keep their names.

@@ -3,8 +3,8 @@ use crate::progress::Working;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
-use haft::Redactor;
 use haft::openapi::{Document, OpenApiTools};
+use haft::tools_core::Redactor;
 use std::path::{Path, PathBuf};
 
 /// Is a document with what is said of it, not read yet.

@@ -1,6 +1,7 @@
 use super::open::Opened;
+use haft::Tool;
 use haft::openapi::{EncodeError, OpenApiProblem, Operation, Severity};
-use haft::{Tool, estimate_tokens};
+use haft::tools_core::estimate_tokens;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;

@@ -2,11 +2,11 @@ use super::credential::CredentialSettings;
 use crate::known_secrets::{of_address, of_named};
 use crate::small_file::bytes_of;
 use anyhow::{Context as _, Result, anyhow};
-use haft::Redactor;
 use haft::http::{AddressPolicy, HttpClient};
 use haft::openapi::{
     Credential, Document, FormStyle, LoadOptions, OpenApiTools, References, Selection, ServerOrigin,
 };
+use haft::tools_core::Redactor;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 use super::open::Configured;
 use async_trait::async_trait;
-use haft::{OfferedTools, SourceError, ToolSource};
+use haft::tools_core::{OfferedTools, SourceError, ToolSource};
 
 /// Gives the tools of a document that is read when they are asked for.
 pub(super) struct DocumentSource {

@@ -4,11 +4,10 @@ use crate::offered::named_tool;
 use crate::policy_setup::PolicyInForce;
 use crate::schema::{DecisionShape, ExplanationShape};
 use anyhow::Result;
+use haft::core::{Decision, RunId, Schema, ToolName, ToolSpec};
 use haft::policy::LoadedPolicy;
-use haft::{
-    Access, Accesses, CallScope, Decision, DeclareError, Explanation, Limits, Mode, Policy, RuleError, RunId,
-    Schema, ToolName, ToolRegistry, ToolSpec,
-};
+use haft::tools_core::{DeclareError, Explanation, Limits, Mode, RuleError};
+use haft::{Access, Accesses, CallScope, Policy, ToolRegistry};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -146,7 +145,8 @@ impl<'a> Decider<'a> {
 
     fn explain(&self, tool: &ToolSpec, accesses: &Accesses) -> (Decision, Vec<Explanation>) {
         let verdicts = self.policy.explain_in(&self.scope, self.mode, tool, accesses);
-        let decision = verdicts.iter().map(haft::Verdict::decision).max().unwrap_or(Decision::Ask);
+        let decision =
+            verdicts.iter().map(haft::tools_core::Verdict::decision).max().unwrap_or(Decision::Ask);
         let language = self.policy.rule_language();
         (decision, verdicts.iter().map(|verdict| verdict.explain(language)).collect())
     }

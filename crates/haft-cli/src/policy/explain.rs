@@ -9,7 +9,8 @@ use crate::policy_setup::{Files, PolicySetup};
 use crate::timeline::visible;
 use anstyle::Style;
 use anyhow::Result;
-use haft::{Decision, Explanation};
+use haft::core::Decision;
+use haft::tools_core::Explanation;
 
 /// Says what would be decided about a call, or about each line of standard input.
 pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {

@@ -2,9 +2,10 @@ use super::files_read::FilesRead;
 use super::naming::NamesFor;
 use super::{Files, PolicyInForce, PolicyOptions, PolicySetup};
 use anyhow::Result;
+use haft::ToolRegistry;
 use haft::policy::SandboxMode;
 use haft::shell::CommandCatalog;
-use haft::{Mode, ToolRegistry};
+use haft::tools_core::Mode;
 
 /// Is the policy in force as far as it can be told before there are tools, which depend on it.
 pub(crate) struct PolicyAhead<'a> {

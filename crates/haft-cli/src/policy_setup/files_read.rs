@@ -5,9 +5,10 @@ use crate::config::TABLES;
 use crate::offered::named_tool;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::Result;
+use haft::ToolRegistry;
 use haft::policy::{PolicyLoader, PolicySwitches, Trust};
 use haft::shell::CommandCatalog;
-use haft::{ModeSwitch, RuleLanguage, ToolRegistry};
+use haft::tools_core::{ModeSwitch, RuleLanguage};
 use std::path::{Path, PathBuf};
 
 /// Is the files that decide as they were read: what they come to is known when the tools are there.
@@ -40,7 +41,7 @@ impl<'a> FilesRead<'a> {
     ) -> Result<Self> {
         let layers = Layers { setup, options, files, names };
         let snapshot = layers.naming().snapshot(options.policy.as_deref(), &setup.configuration.texts);
-        let language = haft::rule_language(setup.workdir, layers.user().home().as_deref());
+        let language = layers.user().default_rules(setup.workdir).language();
         let switches = layers.loader(language, &snapshot).switches()?;
         Ok(Self { layers, snapshot, switches })
     }

@@ -6,8 +6,9 @@ use crate::config::TABLES;
 use crate::exit::UsageError;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result};
+use haft::Workdir;
 use haft::policy::{PolicyLoader, PolicySource as _, Trust};
-use haft::{PrivateFileError, PrivateFiles, Workdir};
+use haft::tools_core::{PrivateFileError, PrivateFiles};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ impl WorkspaceFile {
         let naming = Naming { names: NamesFor::People, workdir, given, user };
         let (read_as, snapshot) = (naming.workspace(), naming.snapshot(None, texts));
         let digest = {
-            let language = haft::rule_language(workdir, user.home().as_deref());
+            let language = user.default_rules(workdir).language();
             let loader = PolicyLoader::new(language).others(TABLES).source(&snapshot);
             // What is wrong with the file is told when it is read as what it is.
             loader.workspace(&read_as, Trust::Trusted).load().ok().map(|_| snapshot.digest())

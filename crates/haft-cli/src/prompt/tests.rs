@@ -1,5 +1,6 @@
 use super::{Prompt, Said};
-use haft::{Approval, AskedQuestion, CallScope, GrantTerm, PendingCall, Question, QuestionOutcome};
+use haft::CallScope;
+use haft::tools_core::{Approval, AskedQuestion, GrantTerm, PendingCall, Question, QuestionOutcome};
 use serde_json::{Value, json};
 
 /// A call that waits to write a file, with the rule that could be remembered.

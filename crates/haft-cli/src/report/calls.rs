@@ -4,7 +4,9 @@ use super::data::{CallReport, Diff, Timings};
 use super::recorded::{End, Recorded};
 use super::transcript::Told;
 use crate::timeline::arguments;
-use haft::{CallId, DecidedBy, ErrorKind, Repair, ReplyStatus, RunId, ToolReply};
+use haft::ToolReply;
+use haft::core::{CallId, ErrorKind, Repair, ReplyStatus, RunId};
+use haft::tools_core::DecidedBy;
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -2,7 +2,8 @@
 
 use crate::schema::{DecidedShape, TruncationShape, UsageShape};
 use haft::agent::TurnRecord;
-use haft::{BudgetKind, DecidedBy, RunId, Usage};
+use haft::core::{BudgetKind, RunId, Usage};
+use haft::tools_core::DecidedBy;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -208,7 +209,7 @@ pub(super) struct CallReport {
     /// What of that was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<TruncationShape>")]
-    pub(super) truncation: Option<haft::Truncation>,
+    pub(super) truncation: Option<haft::core::Truncation>,
     /// What it changed in files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diff: Option<Diff>,

@@ -3,7 +3,7 @@ use crate::ids;
 use crate::kept_state::KeptStore;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::RunId;
+use haft::core::RunId;
 use std::cmp::Reverse;
 
 /// How many runs can be named by the beginning of their ids, and how many are named where none is known as it was written.

@@ -9,9 +9,10 @@ use crate::kept_state::{KeptStore, why};
 use crate::task::{Task, What};
 use anyhow::{Context as _, Result};
 use haft::agent::{Budget, RunEnd, RunState, Spent};
+use haft::core::{BudgetKind, Message, RunId};
 use haft::store::{RunStatus, StoredRun};
 use haft::subagents::{ChildEnd, ChildRecord, ChildStatus};
-use haft::{BudgetKind, CallOutcome, JournalRecord, Message, RunId, now_ms};
+use haft::tools_core::{CallOutcome, JournalRecord, now_ms};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
@@ -188,7 +189,7 @@ impl Gathering {
         run.usage = (usage.total() > 0).then_some(usage);
         run.said = Some(state.last_text()).filter(|text| !text.is_empty());
         let first = state.messages().iter().find_map(|message| match &**message {
-            Message::User { content } => content.iter().find_map(haft::Content::as_text),
+            Message::User { content } => content.iter().find_map(haft::core::Content::as_text),
             _ => None,
         });
         run.task = run.task.take().or(first.map(str::to_owned));

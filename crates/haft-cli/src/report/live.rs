@@ -5,8 +5,9 @@ use super::data::{Report, Totals, VERSION};
 use super::{gather, page, recorded};
 use crate::kept_state::KeptStore;
 use anyhow::Result;
+use haft::core::RunId;
 use haft::store::RecordFilter;
-use haft::{JournalRecord, RunId, now_ms};
+use haft::tools_core::{JournalRecord, now_ms};
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -8,7 +8,7 @@ pub(crate) use super::data::Text;
 use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use haft::Visible;
+use haft::core::Visible;
 use packed::packed;
 use room::{LEAST_OF_RUN, LEAST_TEXT, MOST_ALL, MOST_OF_RUNS, fit, room};
 use serde_json::{Map, Value, json};

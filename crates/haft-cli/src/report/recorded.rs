@@ -1,7 +1,8 @@
 //! What the journal says of calls: when they were taken up, and for how long they waited, were asked about and ran.
 
 use super::data::Timings;
-use haft::{CallId, DecidedBy, Decision, JournalEntry, JournalRecord, PersonAnswer, ReplyStatus, RunId};
+use haft::core::{CallId, Decision, ReplyStatus, RunId};
+use haft::tools_core::{DecidedBy, JournalEntry, JournalRecord, PersonAnswer};
 use std::collections::HashMap;
 
 /// Holds the records of one call from when it was taken up to its end.

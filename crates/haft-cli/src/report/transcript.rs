@@ -1,7 +1,9 @@
 //! What the transcript of a run says of its calls: their arguments, and what they were answered with.
 
 use haft::agent::{Phase, RunState};
-use haft::{CallId, CallOutcome, Message, ToolCall, ToolReply};
+use haft::core::{CallId, Message};
+use haft::tools_core::CallOutcome;
+use haft::{ToolCall, ToolReply};
 
 /// Is a call as its run has it.
 pub(super) struct Told {

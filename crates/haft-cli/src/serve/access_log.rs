@@ -1,5 +1,5 @@
-use haft::Redactor;
 use haft::mcp::{AccessEntry, AccessLog, JsonlAccessLog};
+use haft::tools_core::Redactor;
 
 /// Writes an access log in which no secret stands, whatever a client calls a tool.
 pub(super) struct RedactedLog {

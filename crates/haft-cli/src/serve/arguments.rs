@@ -3,8 +3,8 @@ use crate::cluster::EngineUrl;
 use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use clap::{Args, ValueEnum};
-use haft::Selector;
 use haft::mcp::{AllowedHost, AllowedOrigin, ServeMode};
+use haft::tools_core::Selector;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -120,7 +120,7 @@ impl FromStr for Route {
     fn from_str(text: &str) -> Result<Self, String> {
         let (tools, pool) =
             text.rsplit_once('=').ok_or("write tools and their pool, as in `browse_*=browsers`")?;
-        let tools = tools.parse().map_err(|error: haft::SelectorError| error.to_string())?;
+        let tools = tools.parse().map_err(|error: haft::tools_core::SelectorError| error.to_string())?;
         Ok(Self { tools, pool: pool.to_owned() })
     }
 }

@@ -1,6 +1,8 @@
 use crate::policy_setup::PolicyInForce;
+use haft::core::{Decision, Exposure};
 use haft::policy::LoadedPolicy;
-use haft::{Accesses, Decision, Exposure, Mode, ToolRegistry, listed};
+use haft::tools_core::{Mode, listed};
+use haft::{Accesses, ToolRegistry};
 use std::fmt::Write as _;
 
 /// The most tools that are named as denied.

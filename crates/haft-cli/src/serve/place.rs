@@ -8,11 +8,10 @@ use crate::opened_workdir::OpenedWorkdir;
 use crate::other_root::OtherRoot;
 use crate::scripts::Outputs;
 use anyhow::Result;
+use haft::core::{Event, EventKind};
 use haft::policy::SandboxMode;
-use haft::{
-    CallScope, Catalog, CatalogBuilder, ChangeSignal, Event, EventKind, Events, FixedSource, Observer,
-    Redactor, Workdir,
-};
+use haft::tools_core::{Catalog, CatalogBuilder, ChangeSignal, Events, FixedSource, Observer, Redactor};
+use haft::{CallScope, Workdir};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

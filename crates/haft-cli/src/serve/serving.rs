@@ -4,11 +4,11 @@ use super::ending::Ending;
 use super::toolbox::ServedBenches;
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result, anyhow, bail};
-use haft::Redactor;
 use haft::mcp::{
     Authenticator, AuthorizationServer, HttpConfig, HttpLimits, HttpListener, Introspection, JsonlAccessLog,
     JwtBearer, Principal, Rate, ServeMode, StaticTokens, ToolServer,
 };
+use haft::tools_core::Redactor;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs::OpenOptions;

@@ -9,10 +9,8 @@ use crate::user_directories::UserDirectories;
 use expect_test::expect;
 use haft::mcp::{Bench, Caller, Principal, Toolbox as _};
 use haft::store::RecordFilter;
-use haft::{
-    Approval, Approver, AskedQuestion, Batch, CallOutcome, LocalExecutor, PendingCall, QuestionOutcome,
-    ToolCall, ToolExecutor as _, Workdir,
-};
+use haft::tools_core::{Approval, Approver, AskedQuestion, CallOutcome, PendingCall, QuestionOutcome};
+use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 use std::sync::Arc;

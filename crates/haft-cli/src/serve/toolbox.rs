@@ -18,12 +18,11 @@ use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
+use haft::core::RunId;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::shell::ScriptsApart;
-use haft::{
-    CallScope, Changes, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, RunId, ToolExecutor,
-    ToolRegistry,
-};
+use haft::tools_core::{Changes, DenyAll, Grants, Journal, Mode, PendingStore};
+use haft::{CallScope, LocalExecutor, ToolExecutor, ToolRegistry};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;

@@ -2,8 +2,9 @@ use crate::kept_state::KeptState;
 use crate::task::Task;
 use anyhow::Result;
 use async_trait::async_trait;
+use haft::core::{Digest, RunId};
 use haft::store::{RunStatus, StoredRun};
-use haft::{Answered, Approval, Claim, Digest, PendingCall, PendingId, PendingStore, RunId, StoreError};
+use haft::tools_core::{Answered, Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

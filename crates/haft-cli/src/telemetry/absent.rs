@@ -4,7 +4,7 @@ use super::{Sent, Telling, look};
 use crate::config::Settings;
 use crate::exit::note;
 use anyhow::anyhow;
-use haft::SpanContent;
+use haft::tools_core::SpanContent;
 use std::sync::OnceLock;
 
 /// Whether it was looked at what is configured: it is said once.

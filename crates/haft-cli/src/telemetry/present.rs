@@ -4,7 +4,7 @@ use super::{Telling, look};
 use crate::config::Settings;
 use crate::exit::note;
 use anyhow::{Context as _, Result};
-use haft::SpanContent;
+use haft::tools_core::SpanContent;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry::{Key, KeyValue};
 use opentelemetry_sdk::Resource;

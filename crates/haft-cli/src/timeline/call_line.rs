@@ -1,7 +1,8 @@
 use crate::glyphs;
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
 use anstyle::Style;
-use haft::{CallId, Decision, ReplyStatus, ToolReply, Visible};
+use haft::ToolReply;
+use haft::core::{CallId, Decision, ReplyStatus, Visible};
 use serde_json::Value;
 use std::io::Write;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 use super::call_line::{CallLine, visible};
 use crate::glyphs;
 use crate::paint::QUIET;
-use haft::{CallId, RunId};
+use haft::core::{CallId, RunId};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 

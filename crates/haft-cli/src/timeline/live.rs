@@ -1,6 +1,6 @@
 use super::call_line::visible;
 use crate::{glyphs, progress};
-use haft::{CallId, Decision, Event, EventKind, Progress};
+use haft::core::{CallId, Decision, Event, EventKind, Progress};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use std::io::{IsTerminal as _, stdout};
 

@@ -3,7 +3,7 @@ use crate::cluster::EngineUrl;
 use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use clap::Args;
-use haft::Selector;
+use haft::tools_core::Selector;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

@@ -11,7 +11,7 @@ use crate::scripts::Outputs;
 use crate::telemetry::Telling;
 use crate::{known_secrets, telemetry};
 use anyhow::Result;
-use haft::{LocalExecutorBuilder, Redactor};
+use haft::tools_core::{LocalExecutorBuilder, Redactor};
 use std::sync::Arc;
 
 /// Holds what a worker makes calls with: the tools of a directory, under the policy in force there.

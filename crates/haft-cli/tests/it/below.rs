@@ -1,8 +1,9 @@
 //! Calls that wait for calls made below them: people answer these.
 
 use crate::waiting::{json, say};
+use haft::core::Digest;
 use haft::store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{CallOutcome, Digest, PendingCall, PendingStore as _};
+use haft::tools_core::{CallOutcome, PendingCall, PendingStore as _};
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 

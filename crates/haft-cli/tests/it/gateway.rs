@@ -3,13 +3,15 @@
 use crate::mcp::User;
 use crate::served::{Served, post, tool_call};
 use async_trait::async_trait;
+use haft::core::{Event, EventKind, Origin};
 use haft::mcp::{
     Era, McpServers, RemoteServer, Sampled, Sampler, SamplingRequest, ServerConfig, ServerState, Transport,
 };
+use haft::tools_core::{
+    Approval, Approver, AskedQuestion, CallOutcome, Catalog, PendingCall, QuestionOutcome,
+};
 use haft::{
-    Approval, Approver, AskedQuestion, Batch, CallContext, CallOutcome, CallScope, Catalog, Event, EventKind,
-    LocalExecutor, Origin, PendingCall, Policy, QuestionOutcome, Rule, ToolCall, ToolError,
-    ToolExecutor as _,
+    Batch, CallContext, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolError, ToolExecutor as _,
 };
 use serde_json::{Value, json};
 use std::io::Read as _;

@@ -4,9 +4,8 @@ use crate::waiting::{say, waiting};
 use crate::{check, haft};
 use expect_test::expect;
 use haft::store::SqliteStore;
-use haft::{
-    Batch, CallOutcome, CallScope, LocalExecutor, PendingStore, ToolCall, ToolExecutor as _, approver_fn,
-};
+use haft::tools_core::{CallOutcome, PendingStore, approver_fn};
+use haft::{Batch, CallScope, LocalExecutor, ToolCall, ToolExecutor as _};
 use haft_testkit::Tree;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
@@ -134,7 +133,7 @@ fn leave_waiting(tree: &Tree) {
         let store = Arc::new(SqliteStore::open(tree.path().join(".haft-state/haft.db")).unwrap());
         let tools = haft::default_tools(&tree.workdir()).unwrap();
         let executor = LocalExecutor::builder(tools)
-            .approver(approver_fn(|_| haft::Approval::Later))
+            .approver(approver_fn(|_| haft::tools_core::Approval::Later))
             .pending(store as Arc<dyn PendingStore>)
             .build();
         let scope = CallScope::new("mcp-0123456789ab".parse().unwrap()).with_agent("mcp:laptop");

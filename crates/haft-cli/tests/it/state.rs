@@ -1,8 +1,10 @@
 //! What haft remembers: where it is, that nobody else writes it, and what is said when it cannot be used.
 
 use crate::{haft, shown};
+use haft::Accesses;
+use haft::core::Digest;
 use haft::store::SqliteStore;
-use haft::{Accesses, Digest, PendingCall, PendingStore as _, now_ms};
+use haft::tools_core::{PendingCall, PendingStore as _, now_ms};
 use haft_testkit::Tree;
 use std::ffi::OsStr;
 use std::fs;

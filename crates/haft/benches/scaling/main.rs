@@ -11,9 +11,8 @@ mod files;
 mod output;
 mod tools;
 
-use haft::{
-    Batch, CallScope, LocalExecutor, Policy, Rule, Selector, ToolCall, ToolExecutor as _, ToolRegistry,
-};
+use haft::tools_core::Selector;
+use haft::{Batch, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolExecutor as _, ToolRegistry};
 use haft_testkit::counting::CountingAll;
 use serde_json::Value;
 use std::hint::black_box;

@@ -2,12 +2,15 @@
 
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
+use haft::core::{Decision, Origin, Schema, ToolHints, ToolOutput, ToolSpec};
+use haft::tools_core::{
+    AgentPolicy, Approval, Approver, Before, CallOutcome, Grant, GrantPlace, GrantStore, Grants, Layer,
+    LayerCall, LocalExecutorBuilder, MemoryGrants, Mode, ModeSwitch, PendingCall, PolicyLayer, Resumption,
+    RuleLanguage, Rules, approver_fn,
+};
 use haft::{
-    Access, Accesses, AgentPolicy, Approval, Approver, Batch, Before, CallContext, CallOutcome, CallScope,
-    Decision, Grant, GrantPlace, GrantStore, Grants, Layer, LayerCall, LocalExecutor, LocalExecutorBuilder,
-    MemoryGrants, Mode, ModeSwitch, Origin, PendingCall, Policy, PolicyLayer, Resource, Resumption, Rule,
-    RuleLanguage, Rules, Schema, Scheme, ToolCall, ToolError, ToolExecutor as _, ToolHints, ToolOutput,
-    ToolRegistry, ToolReply, ToolSpec, approver_fn,
+    Access, Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme, ToolCall,
+    ToolError, ToolExecutor as _, ToolRegistry, ToolReply,
 };
 use haft_testkit::Tree;
 use serde_json::{Value, json};
@@ -16,7 +19,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// The language of a working directory whose rules do not name where that is.
 fn language() -> RuleLanguage {
-    haft::rule_language(&Tree::new().workdir(), None)
+    haft::DefaultRules::new(&Tree::new().workdir()).language()
 }
 
 fn rule(text: &str) -> Rule {
@@ -31,7 +34,7 @@ fn allowing(rules: &[&str]) -> Policy {
 /// Answers every question with no, so that what is asked about can be told from what is denied.
 fn asked() -> impl Approver {
     approver_fn(|pending: &PendingCall| {
-        let unmet: Vec<String> = pending.unmet.iter().map(haft::Unmet::printed).collect();
+        let unmet: Vec<String> = pending.unmet.iter().map(haft::tools_core::Unmet::printed).collect();
         Approval::Deny { reason: format!("asked about {}", unmet.join(", ")) }
     })
 }
@@ -324,16 +327,16 @@ impl haft::Tool for Friendly {
         &self.0
     }
 
-    fn prepare(&self, _: &Value, _: &CallScope) -> Result<haft::Prepared, ToolError> {
+    fn prepare(&self, _: &Value, _: &CallScope) -> Result<haft::tools_core::Prepared, ToolError> {
         struct Done;
         #[async_trait]
-        impl haft::Action for Done {
+        impl haft::tools_core::Action for Done {
             async fn run(self: Box<Self>, _: CallContext) -> Result<ToolOutput, ToolError> {
                 Ok("done".into())
             }
         }
         let access = Access::call(Resource::exact(Scheme::new("mcp"), "friendly/delete_all")).unordered();
-        Ok(haft::Prepared::new(access, Done))
+        Ok(haft::tools_core::Prepared::new(access, Done))
     }
 }
 

@@ -2,17 +2,18 @@
 
 mod page;
 
+use haft::core::{Decision, Origin, Schema, ToolHints, ToolSpec};
 use haft::fs::protected_places;
 use haft::policy::{LoadedPolicy, PolicyLoader, Profile, Trust};
 use haft::shell::Environment;
+use haft::tools_core::{Explanation, Mode};
 use haft::{
-    Access, Accesses, CallContext, CallScope, Decision, Explanation, Mode, Origin, Policy, Resource, Schema,
-    Scheme, ToolError, ToolHints, ToolRegistry, ToolSpec, Workdir, tool_fn,
+    Access, Accesses, CallContext, CallScope, Policy, Resource, Scheme, ToolError, ToolRegistry, Workdir,
+    tool_fn,
 };
 use haft_testkit::Tree;
 use page::{Page, Section, code};
 use serde_json::{Value, json};
-use std::path::Path;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/permissions.md");
 
@@ -67,7 +68,7 @@ impl World {
             .link("hosts", "/etc/hosts");
         let workdir = tree.workdir();
         let environment = Environment::minimal().with("HOME", "/home/ann").unwrap();
-        let tools = haft::default_tools_with(&workdir, &environment).unwrap();
+        let tools = haft::DefaultTools::new(&workdir).environment(environment).registry().unwrap();
         let done = |_: Anything, _: CallContext| async { Ok::<_, ToolError>("done") };
         let says = |hints: ToolHints| move |spec: ToolSpec| spec.with_hints(hints);
         let read_only = ToolHints { read_only: true, ..ToolHints::default() };
@@ -110,7 +111,7 @@ impl World {
 
     /// Loads the policy of a section as it is in a column.
     fn load(&self, section: &Section, column: &str) -> LoadedPolicy {
-        let language = haft::rule_language(&self.workdir, Some(Path::new("/home/ann")));
+        let language = haft::DefaultRules::new(&self.workdir).home("/home/ann").language();
         let mut loader = PolicyLoader::new(language).without_default_profile().tools(&self.tools);
         let files = Tree::new();
         if let Ok(profile) = column.parse::<Profile>() {

@@ -1,4 +1,5 @@
-use haft::{AllowAll, Batch, CallScope, LocalExecutor, Strategy, ToolCall, ToolExecutor as _, ToolReply};
+use haft::tools_core::{AllowAll, Strategy};
+use haft::{Batch, CallScope, LocalExecutor, ToolCall, ToolExecutor as _, ToolReply};
 use haft_testkit::Tree;
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::sample::select;

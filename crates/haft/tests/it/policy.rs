@@ -13,7 +13,7 @@ fn load(policy: &str) -> (tempfile::TempDir, Workdir, Result<LoadedPolicy, Strin
     std::fs::write(&file, policy).unwrap();
     let workdir = Workdir::open(folder.path()).unwrap();
     let tools = haft::default_tools(&workdir).unwrap();
-    let language = haft::rule_language(&workdir, None);
+    let language = haft::DefaultRules::new(&workdir).language();
     let loaded = PolicyLoader::new(language).command_line(&file).tools(&tools).load();
     (folder, workdir, loaded.map_err(|error| error.to_string()))
 }

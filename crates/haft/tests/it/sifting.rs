@@ -1,10 +1,9 @@
 //! What a policy denies to read, in the language of rules: the tools that look at many files neither read it nor name it, from
 //! wherever they start.
 
-use haft::{
-    Batch, CallScope, LocalExecutor, Policy, ReplyStatus, Rule, Selector, ToolCall, ToolExecutor as _,
-    ToolReply,
-};
+use haft::core::ReplyStatus;
+use haft::tools_core::Selector;
+use haft::{Batch, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolExecutor as _, ToolReply};
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 
@@ -25,7 +24,7 @@ const RULES: [&str; 5] =
 
 fn call(tree: &Tree, tool: &str, input: Value) -> ToolReply {
     let workdir = tree.workdir();
-    let language = haft::rule_language(&workdir, None);
+    let language = haft::DefaultRules::new(&workdir).language();
     let policy = RULES.iter().fold(Policy::new().allow(Rule::tools(Selector::all())), |policy, text| {
         policy.deny(language.rule(text).unwrap())
     });

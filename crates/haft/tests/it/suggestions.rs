@@ -1,11 +1,12 @@
 //! Rules that are suggested for a grant: what a person is shown is what is remembered.
 
-use haft::{Access, AccessMode, Resource, RuleLanguage, Scheme};
+use haft::tools_core::RuleLanguage;
+use haft::{Access, AccessMode, Resource, Scheme};
 use haft_testkit::Tree;
 use proptest::prelude::*;
 
 fn language(tree: &Tree) -> RuleLanguage {
-    haft::rule_language(&tree.workdir(), None)
+    haft::DefaultRules::new(&tree.workdir()).language()
 }
 
 fn suggested(language: &RuleLanguage, mode: AccessMode, scheme: &Scheme, path: &str) -> Option<String> {
@@ -67,7 +68,7 @@ proptest! {
         if let Some(rule) = language.suggest(&access) {
             let read = language.rule(&rule.to_string());
             prop_assert_eq!(read.as_ref().ok(), Some(&rule));
-            let tool = haft::ToolSpec::new("any".parse().unwrap(), "Any.", haft::Schema::empty());
+            let tool = haft::core::ToolSpec::new("any".parse().unwrap(), "Any.", haft::core::Schema::empty());
             prop_assert!(read.unwrap().contains(&tool, Some(&access)), "{} for {}", rule, access);
         }
     }

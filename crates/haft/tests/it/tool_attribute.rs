@@ -3,9 +3,10 @@
 mod names;
 
 use expect_test::{Expect, expect};
+use haft::core::{Content, ToolOutput};
 use haft::{
-    Access, AccessMode, Accesses, Batch, CallContext, CallScope, Content, LocalExecutor, Policy, Resource,
-    Rule, Scheme, Tool, ToolCall, ToolError, ToolExecutor as _, ToolOutput, ToolRegistry, ToolReply,
+    Access, AccessMode, Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Resource, Rule,
+    Scheme, Tool, ToolCall, ToolError, ToolExecutor as _, ToolRegistry, ToolReply,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -7,9 +7,10 @@ use super::{schema, text};
 use crate::init::{FOR_USER, for_each_kind_of_project};
 use crate::openapi;
 use expect_test::{expect, expect_file};
+use haft::Workdir;
 use haft::mcp::ServersFile;
 use haft::policy::{PolicyFile, Profile};
-use haft::{RuleLanguage, Workdir};
+use haft::tools_core::RuleLanguage;
 use jsonschema::Validator;
 use proptest::prelude::*;
 use std::fs;
@@ -21,7 +22,7 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| jsonschema::draft7::new
 
 static LANGUAGE: LazyLock<RuleLanguage> = LazyLock::new(|| {
     let directory = tempfile::tempdir().unwrap();
-    haft::rule_language(&Workdir::open(directory.path()).unwrap(), Some(directory.path()))
+    haft::DefaultRules::new(&Workdir::open(directory.path()).unwrap()).home(directory.path()).language()
 });
 
 /// Each table and each key with a value that is right.

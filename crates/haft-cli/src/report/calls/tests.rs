@@ -1,13 +1,15 @@
 use super::{Changes, together};
 use crate::report::recorded::by_call;
 use crate::report::transcript::Told;
-use haft::{JournalRecord, ReplyStatus, RunId, ToolOutput, ToolReply};
+use haft::ToolReply;
+use haft::core::{ReplyStatus, RunId, ToolOutput};
+use haft::tools_core::JournalRecord;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A call of a transcript, with the status of its reply and how long that says it took, in microseconds.
 fn told(id: &str, reply: Option<(ReplyStatus, u64)>) -> Told {
-    let id: haft::CallId = id.parse().unwrap();
+    let id: haft::core::CallId = id.parse().unwrap();
     let reply = reply.map(|(status, took)| {
         let mut reply = ToolReply::new(id.clone(), "read_file", status, ToolOutput::text("told"));
         reply.duration = Duration::from_micros(took);

@@ -1,7 +1,7 @@
 //! How much of a large run its page holds: all calls, and of what they are about as much as there is room for.
 
 use super::escaped;
-use haft::RunId;
+use haft::core::RunId;
 use serde_json::{Value, json};
 
 /// The most bytes of one text.

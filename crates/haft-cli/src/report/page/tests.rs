@@ -2,8 +2,8 @@ use super::room::MOST_TEXT;
 use super::{LEAST_TEXT, MOST_ALL, PAGE, START, page, room, script, shown};
 use crate::report::data::{CallReport, Diff, Report, RunReport, Text, Timings, Totals, TurnReport, VERSION};
 use crate::report::gather::unknown;
-use haft::DecidedBy;
 use haft::agent::TurnRecord;
+use haft::tools_core::DecidedBy;
 use serde_json::{Value, json};
 
 /// What gets out of where it is put, or hides itself.

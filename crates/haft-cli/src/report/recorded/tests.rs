@@ -1,6 +1,6 @@
 use super::{Recorded, Times, by_call};
 use crate::report::data::Timings;
-use haft::JournalRecord;
+use haft::tools_core::JournalRecord;
 use serde_json::{Value, json};
 
 /// A record of the call `c1`, as it is kept.

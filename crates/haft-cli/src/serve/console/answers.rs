@@ -5,8 +5,11 @@ use super::live::Live;
 use super::shown_call::can_be_never;
 use crate::editor::refusal;
 use crate::task::Task;
+use haft::core::Digest;
 use haft::store::PendingEntry;
-use haft::{Answered, Approval, Digest, GrantStore as _, GrantTerm, PendingCall, PendingStore as _, Wants};
+use haft::tools_core::{
+    Answered, Approval, GrantStore as _, GrantTerm, PendingCall, PendingStore as _, Wants,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -2,8 +2,9 @@ use crate::kept_state::why;
 use crate::outcome::{access_line, short};
 use crate::report::page::Text;
 use crate::task::Task;
+use haft::core::Visible;
 use haft::store::PendingEntry;
-use haft::{Approval, PendingCall, Preview, Redactor, Unmet, Visible, Wants};
+use haft::tools_core::{Approval, PendingCall, Preview, Redactor, Unmet, Wants};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

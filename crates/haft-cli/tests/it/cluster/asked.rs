@@ -3,10 +3,10 @@
 use super::engine::PATIENCE;
 use async_trait::async_trait;
 use haft::mcp::{Era, McpServers, RemoteServer, ServerConfig, ServerState, Transport};
-use haft::{
-    Approval, Approver, AskedQuestion, Batch, CallOutcome, CallScope, Catalog, LocalExecutor, PendingCall,
-    Policy, QuestionOutcome, Rule, ToolCall, ToolExecutor as _,
+use haft::tools_core::{
+    Approval, Approver, AskedQuestion, CallOutcome, Catalog, PendingCall, QuestionOutcome,
 };
+use haft::{Batch, CallScope, LocalExecutor, Policy, Rule, ToolCall, ToolExecutor as _};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::time::timeout;
