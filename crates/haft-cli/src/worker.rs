@@ -18,14 +18,14 @@ use anyhow::Result;
 pub(crate) async fn worker(options: WorkerOptions) -> Result<Exit> {
     if options.identity_key.is_none() && !options.listen.ip().is_loopback() {
         let message = format!(
-            "others can reach `{}` and have calls made; say with `--identity-key` which engine may, or listen at 127.0.0.1",
+            "others can reach `{}` and have calls made; give the key of the engine that may with `--identity-key`, or listen at 127.0.0.1",
             options.listen
         );
         return Err(UsageError(message).into());
     }
     if options.admin.is_some() && options.address.is_none() && options.listen.ip().is_unspecified() {
         let message = format!(
-            "an engine cannot reach a worker at `{}`; say with `--address` where it does",
+            "an engine cannot reach a worker at `{}`; give the address at which it does with `--address`",
             options.listen
         );
         return Err(UsageError(message).into());

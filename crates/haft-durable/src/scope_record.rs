@@ -58,7 +58,7 @@ struct Link {
 pub enum ScopeError {
     /// What a run may do is bounded by a policy that was made in code.
     #[error(
-        "what the run `{run}` may do is bounded in code, and such a bound cannot be sent to a worker; say it in the policy \
+        "what the run `{run}` may do is bounded in code, and such a bound cannot be sent to a worker; write it in the policy \
          of the workers, by the agent's name"
     )]
     Ceiling {

@@ -200,7 +200,7 @@ impl HttpClient {
             return Err(Error::Url("it is neither `http` nor `https`"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Error::Url("it holds a user or a password; say it in a header"));
+            return Err(Error::Url("it holds a user or a password; send it in a header"));
         }
         let host = url.host_str().and_then(|host| host.parse::<Host>().ok());
         let host = host.ok_or(Error::Url("it names no host"))?;

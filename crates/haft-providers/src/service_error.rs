@@ -41,7 +41,7 @@ pub enum ServiceError {
     /// There is no reasoning effort of that name.
     #[cfg(feature = "genai")]
     #[error(
-        "there is no reasoning effort `{word}`; say `zero`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or a number of tokens"
+        "there is no reasoning effort `{word}`; write `zero`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or a number of tokens"
     )]
     Effort {
         /// The name.

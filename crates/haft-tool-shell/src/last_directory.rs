@@ -95,7 +95,7 @@ impl LastDirectories {
         }
         directory::resolve(workdir, &path).map(Some).map_err(|error| {
             ToolError::not_found(format!(
-                "`{}`, in which the last script ended, is not there any more; say with `directory` where to go on, such as \
+                "`{}`, in which the last script ended, is not there any more; give with `directory` where to go on, such as \
                  `.` for the working directory",
                 path.escape_debug()
             ))

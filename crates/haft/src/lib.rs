@@ -6,8 +6,10 @@
 //! the executor.
 //!
 //! A [`ToolRegistry`] holds tools, a [`Policy`] says what they may do, a [`LocalExecutor`] makes the calls of a [`Batch`] under it
-//! and gives a [`ToolReply`] for each. The root has the names of such a program and of a tool of one's own; all else is in the
-//! module that is named as its crate:
+//! and gives a [`ToolReply`] for each. The root has the names of such a program and of a tool that is made of a function, with
+//! `tools` [`default_tools`] and [`DefaultTools`], with `policy` also [`DefaultRules`]. All else is in the module that is named as its
+//! crate, such as what an own implementation of [`Tool`] gives: `core::ToolSpec`, `tools_core::Prepared`. Import names and not `*`, which
+//! would have `core` be this one's.
 //!
 //! | feature | module | brings |
 //! |---|---|---|
@@ -18,11 +20,14 @@
 //! | `mcp-client`, `mcp-server` | `mcp` | tools of MCP servers; a registry for any MCP client |
 //! | `openapi` | `openapi` | tools of APIs that a document describes |
 //! | `macros` | `#[haft::tool]` | a tool of an async function |
-//! | `policy`, `hooks` | `policy`, `hooks`, `process` | policy files; programs that look at calls |
+//! | `policy` | `policy` | policy files |
+//! | `hooks` | `hooks`, `process` | programs that look at calls |
 //! | `model`, `anthropic`, `openai`, `genai` | `model`, `providers` | what a model is, and models of services |
 //! | `agent`, `subagents` | `agent`, `subagents` | the loop, and agents below it |
 //! | `store`, `changes`, `postgres` | `store` | what outlives the process |
 //! | `durable`, `durable-restate` | `durable`, `durable_restate` | calls that outlive whatever makes them |
+//!
+//! `http`, `process` and `workdir` are there with each feature whose functions take their types; the README lists all features.
 //!
 //! ```
 //! # #[cfg(feature = "tools")]

@@ -44,8 +44,11 @@ const PLACES: &[(&str, &str)] = &[
     ("haft-mcp/src/server/calls", MODEL),
     ("haft-mcp/src/server/catalog/", MODEL),
     ("haft-mcp/src/server/content/", MODEL),
+    ("haft-openapi/src/auth/scheme.rs", HOST),
     ("haft-openapi/src/document/", HOST),
+    ("haft-openapi/src/list.rs", HOST),
     ("haft-openapi/src/lower", HOST),
+    ("haft-openapi/src/problem.rs", HOST),
     ("haft-openapi/src/read", HOST),
     ("haft-openapi/", MODEL),
     ("haft-policy/", PERSON),
@@ -55,9 +58,13 @@ const PLACES: &[(&str, &str)] = &[
     ("haft-subagents/", MODEL),
     ("haft-testkit/src/cases", PERSON),
     ("haft-tool-fs/src/path_patterns", PERSON),
-    ("haft-tool-shell/src/catalogue", HOST),
+    ("haft-tool-shell/src/catalog", HOST),
     ("haft-tool-shell/src/command_patterns", PERSON),
+    ("haft-tools-core/src/journal", HOST),
     ("haft-tools-core/src/permission/language.rs", PERSON),
+    ("haft-tools-core/src/permission/pending.rs", HOST),
+    ("haft-tools-core/src/registry", HOST),
+    ("haft-tools-core/", MODEL),
 ];
 
 /// Says who reads what is put together in a file.
@@ -66,7 +73,7 @@ pub(crate) fn of(path: &str) -> &'static str {
     let place = PLACES.iter().find(|(place, _)| below.starts_with(place));
     match place {
         Some((_, reader)) => reader,
-        None if below.starts_with("haft-tool") => MODEL,
+        None if below.starts_with("haft-tool-") => MODEL,
         None => HOST,
     }
 }

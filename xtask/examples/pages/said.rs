@@ -4,11 +4,17 @@
 const STYLES: [&str; 7] = ["ASKS", "BAD", "ERROR", "GOOD", "NAME", "PLACE", "QUIET"];
 
 /// What no sentence holds: parts of headers, of SQL and of profiles.
-const OF_MACHINES: [&str; 7] = [";q=", "charset=", "default-src", "SELECT ", "DELETE FROM ", "?1", "$1"];
+const OF_MACHINES: [&str; 9] =
+    [";q=", "charset=", "default-src", "form-data;", "search_path=", "SELECT ", "DELETE FROM ", "?1", "$1"];
 
 /// How texts begin that another program reads, or that are said as a library says them.
-const BEGINNINGS: [&str; 13] = [
+const BEGINNINGS: [&str; 18] = [
     "#head, ",
+    "* -text ",
+    "*** End of File",
+    "[[test]]",
+    "[core]",
+    "[gc]",
     "Binary files ",
     "CASE WHEN ",
     "CREATE ",

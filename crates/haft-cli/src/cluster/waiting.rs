@@ -56,7 +56,7 @@ pub(crate) async fn answer(engine: &EngineUrl, entry: &KeptCall, approval: &Appr
         Err(ResumeRefused::ResumedBefore { .. }) => Ok(false),
         Err(refused @ ResumeRefused::Unclaimed { .. }) => {
             let message = format!(
-                "the engine does not answer at `{engine}`, so the answer may count or not; say it again"
+                "the engine does not answer at `{engine}`, so it is not known whether the answer counts; look with `haft approvals list`, then answer again"
             );
             Err(anyhow::Error::new(refused).context(UsageError(message)))
         }

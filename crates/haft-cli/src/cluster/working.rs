@@ -136,7 +136,7 @@ async fn told(options: &WorkerOptions, address: &EngineUrl) -> Result<Option<Str
                         )
                     }
                     _ => format!(
-                        "the engine does not take this worker at `{address}`; say with `--address` where it reaches the \
+                        "the engine does not take this worker at `{address}`; give the address with `--address` at which it reaches the \
                          worker"
                     ),
                 };

@@ -178,7 +178,7 @@ fn address(place: &str, text: &str, adds_path: bool) -> Result<Url> {
         bail!(cannot(&format!("it is neither `http` nor `https`; {FORM}")));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        bail!(cannot("it holds a user or a password; say it in a header"));
+        bail!(cannot("it holds a user or a password; send it in a header"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         bail!(cannot(&format!("it holds more than a path; {FORM}")));

@@ -209,7 +209,7 @@ pub enum Era {
 /// let text = "[mcp.servers.slow]\ncommand = 'mcp-slow'\nlimits = { timeout = '1h', message = '64 MiB' }";
 /// let limits = ServersFile::from_toml(text, "mcp.toml", &|_| None)?.servers[0].limits;
 /// assert_eq!((limits.timeout, limits.message_bytes), (Duration::from_hours(1), 64 << 20));
-/// assert_eq!(limits.idle_timeout, ServerLimits::default().idle);
+/// assert_eq!(limits.idle_timeout, ServerLimits::default().idle_timeout);
 /// # Ok::<(), haft_mcp::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -37,7 +37,7 @@ pub(super) fn of_request(error: Error, host: &str, redaction: &Redaction) -> Fau
         unsaid => {
             let what = redaction.show(&unsaid.to_string());
             let reason =
-                format!("its adapter cannot say the request: {what}; choose another adapter or model");
+                format!("its adapter cannot express the request: {what}; choose another adapter or model");
             Fault::last(ModelError::Refused { reason })
         }
     }

@@ -112,7 +112,7 @@ async fn what_says_which_model_is_checked() {
     expect![[r#"there is no adapter `Gemini\u{1b}[31m`; those there are, `GenaiModel::adapters` lists"#]]
         .assert_eq(&new("Gemini\u{1b}[31m").unwrap_err().to_string());
     expect!["cannot use the base URL: it holds a user or a password; give the key apart from it; write one as in `https://api.example.org/v1`"].assert_eq(&new("gemini").unwrap().base_url("http://a:b@example.org").unwrap_err().to_string());
-    expect!["there is no reasoning effort `a lot`; say `zero`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or a number of tokens"].assert_eq(&new("gemini").unwrap().reasoning_effort("a lot").unwrap_err().to_string());
+    expect!["there is no reasoning effort `a lot`; write `zero`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or a number of tokens"].assert_eq(&new("gemini").unwrap().reasoning_effort("a lot").unwrap_err().to_string());
     for adapter in ["zai", "baidu"] {
         let error = new(adapter).unwrap().base_url("http://127.0.0.1:1/").unwrap_err().to_string();
         assert!(error.contains("asks its own service alone"), "{error}");

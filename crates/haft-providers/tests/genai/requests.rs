@@ -186,6 +186,6 @@ async fn no_adapter_drops_anything_of_a_transcript() {
         assert!(lost.is_empty(), "{adapter} drops {lost:?}: {}", heard.body);
     }
     expect![[r#"
-        cohere: the model's provider refused the request: its adapter cannot say the request: Content type not supported for model 'test-model (adapter: Cohere)'.\nCause: Only MessageContent::Text supported for this model (for now); choose another adapter or model
-        vertex: the model's provider refused the request: its adapter cannot say the request: Adapter 'Vertex' does not support feature 'model 'test-model' (unknown Vertex AI publisher)'; choose another adapter or model"#]].assert_eq(&refused.join("\n"));
+        cohere: the model's provider refused the request: its adapter cannot express the request: Content type not supported for model 'test-model (adapter: Cohere)'.\nCause: Only MessageContent::Text supported for this model (for now); choose another adapter or model
+        vertex: the model's provider refused the request: its adapter cannot express the request: Adapter 'Vertex' does not support feature 'model 'test-model' (unknown Vertex AI publisher)'; choose another adapter or model"#]].assert_eq(&refused.join("\n"));
 }

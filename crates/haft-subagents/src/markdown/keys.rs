@@ -183,7 +183,7 @@ impl Keys<'_> {
         };
         if text.len() > MOST_DESCRIPTION {
             let reason = format!(
-                "has more than {MOST_DESCRIPTION} bytes; say it shorter, and the rest to the agent itself"
+                "has more than {MOST_DESCRIPTION} bytes; write it shorter, and the rest to the agent itself"
             );
             return Err(self.wrong("description", reason));
         }

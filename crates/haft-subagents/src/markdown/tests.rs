@@ -438,7 +438,7 @@ fn names_and_descriptions_are_needed() {
     check_text(
         &format!("---\nname: a\ndescription: {}\n---\nx", "b".repeat(9_000)),
         expect![
-            "a.md:3: `description` has more than 8192 bytes; say it shorter, and the rest to the agent itself"
+            "a.md:3: `description` has more than 8192 bytes; write it shorter, and the rest to the agent itself"
         ],
     );
 }

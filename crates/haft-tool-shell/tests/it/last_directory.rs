@@ -329,7 +329,7 @@ async fn a_directory_that_is_gone_is_told_and_not_replaced_silently() {
     let later = shown(&shell.run("echo later").await);
     expect![[r#"
         error: not found
-        `a/b`, in which the last script ended, is not there any more; say with `directory` where to go on, such as `.` for the working directory
+        `a/b`, in which the last script ended, is not there any more; give with `directory` where to go on, such as `.` for the working directory
         ok
         here
         [exit code 0; `a/b` is gone, so the next script starts in the working directory]
@@ -347,7 +347,7 @@ async fn a_directory_that_became_a_way_out_is_not_gone_to() {
     std::os::unix::fs::symlink("/", shell.tree.path().join("a")).unwrap();
     expect![[r#"
         error: not found
-        `a`, in which the last script ended, is not there any more; say with `directory` where to go on, such as `.` for the working directory
+        `a`, in which the last script ended, is not there any more; give with `directory` where to go on, such as `.` for the working directory
     "#]].assert_eq(&shown(&shell.run("ls").await));
 }
 

@@ -132,7 +132,7 @@ fn what_cannot_be_used_is_named_and_no_value_is_shown() {
         ("collector", "it is not an absolute URL; write one as in `http://127.0.0.1:4318`"),
         ("localhost:4318", "it is neither `http` nor `https`; write one as in `http://127.0.0.1:4318`"),
         ("ftp://x.example", "it is neither `http` nor `https`; write one as in `http://127.0.0.1:4318`"),
-        ("https://me:secret@x.example", "it holds a user or a password; say it in a header"),
+        ("https://me:secret@x.example", "it holds a user or a password; send it in a header"),
         (
             "https://x.example?key=secret",
             "it holds more than a path; write one as in `http://127.0.0.1:4318`",

@@ -24,7 +24,7 @@ fn a_worker_that_others_can_reach_needs_the_key_of_its_engine() {
         tree.path(),
         &["worker", "--listen", "0.0.0.0:0"],
         expect![[r#"
-        stderr: error: others can reach `0.0.0.0:0` and have calls made; say with `--identity-key` which engine may, or listen at 127.0.0.1
+        stderr: error: others can reach `0.0.0.0:0` and have calls made; give the key of the engine that may with `--identity-key`, or listen at 127.0.0.1
         exit 2
     "#]],
     );
@@ -41,7 +41,7 @@ fn a_worker_that_others_can_reach_needs_the_key_of_its_engine() {
         tree.path(),
         &reached,
         expect![[r#"
-        stderr: error: an engine cannot reach a worker at `0.0.0.0:0`; say with `--address` where it does
+        stderr: error: an engine cannot reach a worker at `0.0.0.0:0`; give the address at which it does with `--address`
         exit 2
     "#]],
     );

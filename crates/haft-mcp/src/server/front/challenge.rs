@@ -29,7 +29,7 @@ impl Challenge {
         let (status, why, mut challenge, reason) = match denied {
             Denied::Unknown(reason) => {
                 let error = if had_token { vec![("error", "invalid_token".to_owned())] } else { Vec::new() };
-                let why = "say who you are with `Authorization: Bearer`";
+                let why = "send a token as `Authorization: Bearer`";
                 (StatusCode::UNAUTHORIZED, why, error, reason)
             }
             Denied::Scope(scope) => {

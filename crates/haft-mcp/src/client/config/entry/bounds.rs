@@ -1,11 +1,11 @@
 use super::EntryReader;
-use super::fields::Fields;
+use super::fields::{Fields, written_twice};
 use crate::ServerLimits;
 use crate::client::config::document::NodeValue;
 use crate::client::config::quantity;
 use crate::client::config::servers_file::not_known;
 use haft_tools_core::nearest;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The limits of a server, each with how it can be written besides.
 pub(in crate::client::config) const LIMITS: [(&str, &[&str]); 7] = [
@@ -26,7 +26,7 @@ impl EntryReader<'_> {
             self.unfit(key, value, "a table");
             return limits;
         };
-        let mut found = BTreeSet::new();
+        let mut found = BTreeMap::new();
         for (key, value) in members {
             let field = format!("limits.{}", key.text);
             let text = match &value.value {
@@ -47,8 +47,8 @@ impl EntryReader<'_> {
                 self.warn(&key.span, &field, not_known(meant));
                 continue;
             };
-            if !found.insert(name) {
-                self.refuse(&key.span, Some(&field), "it is written twice; remove one of them");
+            if let Some(first) = found.insert(name, word) {
+                self.refuse(&key.span, Some(&field), written_twice(word, first));
             }
             let time = match name {
                 "start_timeout" => Some(&mut limits.start_timeout),

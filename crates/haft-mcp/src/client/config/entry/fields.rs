@@ -48,6 +48,14 @@ pub(in crate::client::config) const DESCRIBING: [&str; 6] =
 /// Holds the fields of a server by their first names.
 pub(super) type Fields<'n> = BTreeMap<&'static str, (&'n Key, &'n Node)>;
 
+/// Says that a field has a value already, whichever of its words it was given by.
+pub(super) fn written_twice(word: &str, first: &str) -> String {
+    if word == first {
+        return "it is written twice; remove one of them".to_owned();
+    }
+    format!("it is another word for `{first}`, which is written, too; remove one of them")
+}
+
 impl EntryReader<'_> {
     /// Sorts the fields by their names; tells of those that have no effect.
     pub(super) fn fields<'n>(&mut self, members: &'n [(Key, Node)]) -> Fields<'n> {
@@ -56,8 +64,8 @@ impl EntryReader<'_> {
             let word = key.text.as_str();
             let known = FIELDS.iter().find(|(name, others)| *name == word || others.contains(&word));
             if let Some((name, _)) = known {
-                if fields.insert(*name, (key, value)).is_some() {
-                    self.refuse(&key.span, Some(word), "it is written twice; remove one of them");
+                if let Some((first, _)) = fields.insert(*name, (key, value)) {
+                    self.refuse(&key.span, Some(word), written_twice(word, &first.text));
                 }
             } else if let Some((_, instead)) = OF_OTHERS.iter().find(|(words, _)| words.contains(&word)) {
                 self.warn(&key.span, word, format!("it has no effect here; {instead}"));

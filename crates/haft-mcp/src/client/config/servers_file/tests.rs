@@ -115,7 +115,7 @@ fn reads_authorities_by_their_earlier_names() {
     check(
         "[mcp.servers.a]\nurl = \"https://a.example\"\nauthorities = \"a.pem\"\nca = \"b.pem\"\n",
         &expect![[r"
-            refused mcp.toml:4:1: server `a`: `ca`: it is written twice; remove one of them
+            refused mcp.toml:4:1: server `a`: `ca`: it is another word for `authorities`, which is written, too; remove one of them
         "]],
     );
 }
@@ -134,7 +134,7 @@ fn reads_limits_by_their_earlier_names() {
     check(
         "[mcp.servers.a]\ncommand = \"a\"\nlimits = { timeout = \"2min\", call = \"1min\" }\n",
         &expect![[r"
-            refused mcp.toml:3:30: server `a`: `limits.call`: it is written twice; remove one of them
+            refused mcp.toml:3:30: server `a`: `limits.call`: it is another word for `timeout`, which is written, too; remove one of them
         "]],
     );
 }
