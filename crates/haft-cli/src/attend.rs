@@ -8,7 +8,7 @@ use crate::left_behind::clear_up;
 use crate::person::Terminal;
 use crate::work::Work;
 use anyhow::Result;
-use haft::tools_core::{Approval, CallStanding, PendingCall, PendingId, PendingStore as _};
+use haft::tools_core::{Approval, CallStanding, PendingCall, PendingId, PendingStore as _, Wants};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio_util::future::FutureExt as _;
@@ -158,20 +158,29 @@ async fn settled<'a>(
     keeper: &Keeper,
 ) -> Result<Vec<PendingId>> {
     let mut settled = Vec::new();
-    for (id, standing) in keeper.state.settled(outer).await? {
+    let standings = keeper.state.settled(outer).await?;
+    let leaves = leaves_left(outer, &|id| standings.iter().any(|(settled, _)| settled == id));
+    for (id, standing) in standings {
         if handed_on.contains(&id) {
             continue;
         }
         if let CallStanding::Answered(approval) = &standing
-            && let Some(leaf) = outer.leaves().find(|leaf| leaf.id == id)
+            && let Some(leaf) = leaves.iter().find(|leaf| leaf.id == id)
         {
             check_in_time(leaf, approval, keeper)?;
         }
         settled.push(id);
     }
     let is_open = |leaf: &&PendingCall| !settled.contains(&leaf.id) && !handed_on.contains(&leaf.id);
-    open.extend(outer.leaves().filter(is_open));
+    open.extend(leaves.into_iter().filter(is_open));
     Ok(settled)
+}
+
+/// Lists the leaves of a call, but for those below a call between that is settled, which is by a denial: they are never made.
+fn leaves_left<'a>(outer: &'a PendingCall, is_settled: &dyn Fn(&PendingId) -> bool) -> Vec<&'a PendingCall> {
+    let Wants::Below { calls } = &outer.wants else { return vec![outer] };
+    let left = calls.iter().filter(|call| !call.waits_below() || !is_settled(&call.id));
+    left.flat_map(|call| leaves_left(call, is_settled)).collect()
 }
 
 /// Refuses an approval that comes too late to count.

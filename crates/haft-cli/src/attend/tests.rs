@@ -1,13 +1,14 @@
-use super::{Attended, attend};
+use super::{Attended, attend, settled};
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
 use crate::policy_setup::PolicyOptions;
 use crate::task::{Task, What};
 use crate::work::{OneCall, Work};
 use async_trait::async_trait;
-use haft::core::{Schema, ToolOutput, ToolSpec};
+use haft::core::{Digest, Schema, ToolOutput, ToolSpec};
 use haft::tools_core::{
-    Action, Approval, CallOutcome, PendingCall, PendingStore, Prepared, Resumption, approver_fn,
+    Action, Approval, CallOutcome, PendingCall, PendingId, PendingStore, Prepared, Resumption, Wants,
+    approver_fn,
 };
 use haft::{
     Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Rule, Tool, ToolCall, ToolError,
@@ -15,7 +16,7 @@ use haft::{
 };
 use haft_testkit::Tree;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -234,4 +235,41 @@ async fn an_approval_below_that_comes_too_late_is_refused_and_a_denial_is_not() 
     scene.answer(&second, deny()).await;
     scene.attend().await.unwrap();
     assert_eq!(scene.said(), "ok: denied, denied");
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_what_lies_below_a_call_that_is_denied() {
+    let scene = Scene::new(false, None).await;
+    let call = |id: &str, calls: Vec<PendingCall>| {
+        let call = ToolCall::new(id.parse().unwrap(), "note", json!({}));
+        let scope = CallScope::new("run-1".parse().unwrap());
+        let mut pending = PendingCall::new(PendingId::new(id), call, &scope, Digest::of(&json!(id)));
+        if !calls.is_empty() {
+            pending.wants = Wants::Below { calls };
+        }
+        pending
+    };
+    // What was approved too late is below the denied call, too, and keeps nothing from going on.
+    let mut late = call("late", Vec::new());
+    late.expires_at_ms = Some(0);
+    let denied = call("denied", vec![late.clone(), call("never", Vec::new())]);
+    let outer = call("outer", vec![denied.clone(), call("asked", Vec::new())]);
+    for pending in [&outer, &denied].into_iter().chain(outer.leaves()) {
+        scene.state.put(pending).await.unwrap();
+    }
+    scene.answer(&late, Approval::Approve).await;
+    let names = |open: Vec<&PendingCall>| open.iter().map(|call| call.id.to_string()).collect::<Vec<_>>();
+    let mut open = Vec::new();
+    assert!(settled(&outer, &mut open, &BTreeSet::new(), &scene.keeper).await.is_err());
+
+    scene.answer(&denied, deny()).await;
+    let mut open = Vec::new();
+    let reasons = settled(&outer, &mut open, &BTreeSet::new(), &scene.keeper).await.unwrap();
+    assert!(reasons.contains(&denied.id));
+    assert_eq!(names(open), ["asked"]);
+    // They stay left out once the call above was gone on with.
+    let mut open = Vec::new();
+    let handed_on = reasons.into_iter().collect();
+    assert!(settled(&outer, &mut open, &handed_on, &scene.keeper).await.unwrap().is_empty());
+    assert_eq!(names(open), ["asked"]);
 }
