@@ -1,8 +1,11 @@
 //! What the model of a run is told of the runs that it has started.
 
+#[cfg(test)]
+mod tests;
+
 use crate::{ChildEnd, ChildRecord, ChildResult, ChildStatus};
 use haft_agent::DelegateEnd;
-use haft_core::{ToolError, ToolOutput};
+use haft_core::{Content, ToolError, ToolOutput};
 use haft_tools_core::one_line;
 use serde_json::{Value, json};
 
@@ -17,6 +20,13 @@ pub(super) fn reply(records: &[ChildRecord]) -> Result<ToolOutput, ToolError> {
     let ends: Vec<DelegateEnd<'_>> = records.iter().filter_map(ended).collect();
     let output = match records {
         [record] if ends.is_empty() => ToolOutput::text(line(record)).with_child_run(record.run.clone()),
+        // Each task has its part, also one whose run has no result.
+        _ if ends.len() < records.len() => {
+            let (count, parts) = (records.len(), records.iter().enumerate());
+            let part =
+                |(place, record)| Content::text(format!("[{} of {count}] {}", place + 1, told(record)));
+            ToolOutput::new(parts.map(part).collect())
+        }
         _ => DelegateEnd::output(&ends).map_err(|error| match records {
             [record] => match record.result().and_then(|result| result.detail.clone()) {
                 Some(detail) => error.with_source(detail),
