@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use super::{DelegateCall, DelegateTask};
 use haft_core::{Origin, Schema, ToolError, ToolName, ToolSpec};
 use haft_tools_core::{CallScope, listed, nearest, one_line, parse_input};
@@ -79,9 +82,9 @@ impl DelegateAgents {
         self
     }
 
-    /// How many tasks a call may have, at least 1.
+    /// How many tasks a call may have; with 0 each call is refused.
     pub fn tasks(mut self, most: usize) -> Self {
-        self.most_tasks = most.max(1);
+        self.most_tasks = most;
         self
     }
 
@@ -114,7 +117,8 @@ impl DelegateAgents {
                 "type": "array",
                 "description": "The tasks, which are worked on at once.",
                 "minItems": 1,
-                "maxItems": self.most_tasks,
+                // No list is both empty and of at least one task.
+                "maxItems": self.most_tasks.max(1),
                 "items": {
                     "type": "object",
                     "properties": {
@@ -173,6 +177,9 @@ impl DelegateAgents {
             return Err(ToolError::invalid_input("all tasks are waited for here; leave `background` out"));
         }
         let most = self.most_tasks;
+        if most == 0 {
+            return Err(ToolError::invalid_input("no tasks can be given here; do the work yourself"));
+        }
         if tasks.is_empty() || tasks.len() > most {
             return Err(ToolError::invalid_input(format!(
                 "a call has from 1 to {most} tasks, not {}; {}",
