@@ -42,6 +42,8 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         return print_config::print(client, &options);
     }
     let way = Way::of(&options)?;
+    // Who asks while servers are being started does not end the process.
+    let _telling = told_state::on_signals()?;
     let console = options.console.map(Console::bind).transpose()?;
     let user = UserConfig::read()?;
     let state = KeptState::of(&user).await?;
@@ -85,7 +87,6 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     // What is wrong with the policy is said to the person who starts this, not to the first client.
     benches.started_in(start.root_path(), opened).check().await?;
     let ending = Ending::on_signals()?;
-    let _telling = told_state::on_signals()?;
     let serving = Serving {
         toolbox: benches.clone(),
         way,
