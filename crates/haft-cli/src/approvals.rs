@@ -20,7 +20,7 @@ use crate::timeline::visible;
 use crate::when::{ago, until};
 use crate::{call, editor, ids, own_place, own_tools, person, prompt};
 use answering::{GoesOnBy, answer, unchanged};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use arguments::{AnswerOptions, ApproveOptions, DenyOptions, EditOptions, ShowOptions};
 use haft::tools_core::{Approval, PendingCall, Wants};
 use hiding::Hiding;
@@ -109,7 +109,10 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 let wanted = WantedTools::new(wanted, task.no_mcp, task.no_openapi);
                 let (tools, servers) = offer(&opened, tools, wanted).await?;
                 servers.stop().await;
-                let limits = task.limits(&opened.configuration, &opened.workdir, &tools);
+                let of_task = move || (task.limits(&opened.configuration, &opened.workdir, &tools), tools);
+                let (limits, tools) = tokio::task::spawn_blocking(of_task)
+                    .await
+                    .context("reading the policy broke, which is a fault of haft's own; report it")?;
                 if let Some(refusal) = editor::refusal(&tools, &limits, pending, &input) {
                     editor::print_refusal(&refusal);
                     let message =
