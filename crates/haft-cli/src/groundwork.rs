@@ -79,8 +79,9 @@ impl<'a> Groundwork<'a> {
         state: &Arc<KeptState>,
     ) -> Result<Bench> {
         let Self { workdir, sandbox, .. } = self;
+        let given = self.policy.given_sandbox();
         let policy = self.policy.in_force(&tools, &self.catalog)?;
-        policy.check_sandbox(sandbox)?;
+        policy.check_sandbox(sandbox, given)?;
         policy.print_notes();
         Ok(Bench { workdir, tools, policy, sandbox, state: Arc::clone(state), servers })
     }

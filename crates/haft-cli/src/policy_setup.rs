@@ -18,6 +18,7 @@ use crate::offered::named_tool;
 use crate::paint::{ASKS, QUIET};
 use crate::telemetry;
 use crate::timeline::visible;
+use ahead::least_in;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use files_read::FilesRead;
@@ -185,13 +186,20 @@ impl PolicyInForce {
         self.loaded.apply(executor).mode(&self.mode).span_content(telemetry::span_content())
     }
 
-    /// Refuses tools that are confined less than the policy says.
-    pub(crate) fn check_sandbox(&self, of_tools: SandboxMode) -> Result<()> {
-        let wanted = self.loaded.sandbox;
+    /// Refuses tools that are confined less than the policy says, or than its mode asks for where the command line has not
+    /// given how far they are.
+    pub(crate) fn check_sandbox(&self, of_tools: SandboxMode, given: Option<SandboxMode>) -> Result<()> {
+        let said = self.loaded.sandbox;
+        let least = given.map_or_else(|| least_in(self.loaded.mode), |_| SandboxMode::Off);
+        let wanted = said.max(least);
         if wanted <= of_tools {
             return Ok(());
         }
-        let message = format!("the policy says `{wanted}` of the sandbox; give `--sandbox {wanted}`");
+        let message = if wanted == said {
+            format!("the policy says `{wanted}` of the sandbox; give `--sandbox {wanted}`")
+        } else {
+            format!("in the mode `auto` commands are confined; give `--sandbox {wanted}`")
+        };
         Err(UsageError(message).into())
     }
 

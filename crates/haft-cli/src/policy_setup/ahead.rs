@@ -30,8 +30,12 @@ impl<'a> PolicyAhead<'a> {
             return mode;
         }
         let Ok(FilesRead { switches, .. }) = &self.read else { return SandboxMode::Off };
-        let least = if switches.mode == Mode::Auto { SandboxMode::Prefer } else { SandboxMode::Off };
-        switches.sandbox.max(least)
+        switches.sandbox.max(least_in(switches.mode))
+    }
+
+    /// How far the command line says that commands are to be confined.
+    pub(crate) fn given_sandbox(&self) -> Option<SandboxMode> {
+        self.options.sandbox
     }
 
     /// Loads the policy for these tools, as [`PolicySetup::in_force`] says.
@@ -40,5 +44,13 @@ impl<'a> PolicyAhead<'a> {
             // What is wrong is told to people.
             self.setup.load(self.options, Files::InForce, tools, catalog).and(Err(error))
         })
+    }
+}
+
+/// How far commands are confined at least in a mode, where the command line does not say it.
+pub(super) fn least_in(mode: Mode) -> SandboxMode {
+    match mode {
+        Mode::Auto => SandboxMode::Prefer,
+        _ => SandboxMode::Off,
     }
 }

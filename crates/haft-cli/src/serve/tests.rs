@@ -228,3 +228,16 @@ async fn every_client_can_read_the_schemas() {
     }
     assert_eq!(found, [""; 0]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_in_the_mode_auto_is_not_served_by_tools_that_nothing_confines() {
+    let tree = tree();
+    let (benches, _) = served(&tree, "[clients.laptop]\nmode = \"auto\"\n");
+    let error = benches.check().await.unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "the client `laptop` cannot be served: in the mode `auto` commands are confined; give `--sandbox prefer`"
+    );
+    assert!(benches.bench(&caller("laptop"), None).await.is_err());
+    assert!(benches.bench(&caller("local"), None).await.is_ok());
+}

@@ -190,7 +190,8 @@ impl Inner {
         let tools = place.catalog.snapshot();
         let setup = PolicySetup::new(configuration, &place.workdir, Some(directory));
         let mut policy = setup.in_force(options, &tools, &configuration.catalog()?)?;
-        policy.check_sandbox(place.sandbox)?;
+        // The tools are confined as was said for all clients, and this one may be in another mode.
+        policy.check_sandbox(place.sandbox, self.settings.policy.sandbox)?;
         self.print_once(policy.notes());
         policy.loaded.limits.grace = policy.loaded.limits.grace.min(GRACE);
         let instructions = match &self.settings.cluster {
