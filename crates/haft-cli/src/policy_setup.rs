@@ -1,5 +1,8 @@
 //! Which policy files hold, and what they come to.
 
+#[cfg(test)]
+mod tests;
+
 mod ahead;
 mod files_read;
 mod naming;

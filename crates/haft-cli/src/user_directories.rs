@@ -44,6 +44,13 @@ impl UserDirectories {
         }
     }
 
+    /// Has configuration and state in directories of these names.
+    #[cfg(test)]
+    pub(crate) fn below(folder: &Path) -> Self {
+        let config = Some((folder.join("config"), "~/.config/haft"));
+        Self { config, state: Some(folder.join("state")), ..Self::default() }
+    }
+
     /// Finds a path that is written in a file of configuration: relative to its folder, or to the home directory behind `~/`.
     pub(crate) fn found(folder: &Path, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), Self::from_environment().home()) {

@@ -29,9 +29,14 @@ pub(super) struct Naming<'a> {
 impl Naming<'_> {
     /// Names the workspace's file.
     pub(super) fn workspace(&self) -> PathBuf {
+        self.workspace_folder().join(POLICY_FILE)
+    }
+
+    /// Names the working directory, where nothing is the one that everything else is in.
+    fn workspace_folder(&self) -> &Path {
         match self.names {
-            NamesFor::People => self.given.join(POLICY_FILE),
-            NamesFor::Models => PathBuf::from(POLICY_FILE),
+            NamesFor::People => self.given,
+            NamesFor::Models => Path::new(""),
         }
     }
 
@@ -51,9 +56,9 @@ impl Naming<'_> {
             let file = command_line.and_then(|path| absolute(path).ok());
             let folder = file.as_deref().and_then(Path::parent);
             aliases.extend(folder.map(|folder| (ELSEWHERE.into(), folder.to_owned())));
-            // What begins with nothing else is in the working directory.
-            aliases.push((PathBuf::new(), self.workdir.root_path().to_owned()));
         }
+        // Whoever they are for, the workspace's files are asked for by one path: what is trusted of them is what counts.
+        aliases.push((self.workspace_folder().to_owned(), self.workdir.root_path().to_owned()));
         Snapshot::with_aliases(aliases, texts)
     }
 }

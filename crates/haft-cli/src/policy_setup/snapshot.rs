@@ -1,5 +1,5 @@
 use super::texts::Texts;
-use haft::policy::{LocalPolicySource, PolicySource};
+use haft::policy::PolicySource;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -72,7 +72,7 @@ impl PolicySource for &Snapshot {
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         match self.known().get(path) {
             Some((canonical, _)) => Ok(canonical.clone()),
-            None => LocalPolicySource.canonical(&self.real(path)),
+            None => self.texts.canonical(&self.real(path)),
         }
     }
 }
