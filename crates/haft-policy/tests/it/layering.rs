@@ -74,10 +74,9 @@ fn what_is_said_once_is_said_by_the_last_trusted_layer() {
 #[test]
 fn what_holds_whatever_tools_there_are_is_known_before_tests_are_run() {
     let files = || {
-        let user = "[sandbox]\nmode = \"prefer\"\n";
         // The test fails, and what is not trusted widens nothing.
-        let workspace = "[permissions]\nmode = \"auto\"\n[sandbox]\nmode = \"require\"\n[[test]]\naccess = \"read(a)\"\n\
-                         expect = \"allow\"\n";
+        let user = "[sandbox]\nmode = \"prefer\"\n[[test]]\naccess = \"read(a)\"\nexpect = \"deny\"\n";
+        let workspace = "[permissions]\nmode = \"auto\"\n[sandbox]\nmode = \"require\"\n";
         let files = Memory::of([("user.toml", user), ("work.toml", workspace)]);
         PolicyLoader::new(language()).source(files).user("user.toml").workspace("work.toml", Trust::Untrusted)
     };
