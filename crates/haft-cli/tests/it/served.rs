@@ -44,7 +44,7 @@ impl Served {
             for line in said.lines().map_while(Result::ok) {
                 match line.strip_prefix("Tasks: ") {
                     Some(tasks) => drop(tell.send(tasks.parse().unwrap())),
-                    None => writeln!(std::io::stderr(), "{line}").unwrap(),
+                    None => std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap(),
                 }
             }
         });
