@@ -138,7 +138,9 @@ fn list(runs: &[ChangedRun], json: bool) -> Result<Exit> {
     if json {
         anstream::println!("{}", serde_json::to_string_pretty(runs)?);
     } else if runs.is_empty() {
-        anstream::println!("No run has changed anything.");
+        anstream::println!(
+            "No run has changed anything by a tool for files; what commands change is not recorded."
+        );
     }
     for run in runs.iter().filter(|_| !json) {
         let what = match (run.in_force, run.undone) {

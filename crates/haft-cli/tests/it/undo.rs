@@ -4,6 +4,10 @@ use crate::{haft, shown};
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 
+/// What stands for the list of runs where there is none.
+const NONE: &str =
+    "No run has changed anything by a tool for files; what commands change is not recorded.\nexit 0\n";
+
 fn say(tree: &Tree, code: i32, arguments: &[&str]) -> String {
     let output = haft(tree.path(), arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", shown(&output));
@@ -23,7 +27,7 @@ fn runs(tree: &Tree) -> Vec<String> {
 #[test]
 fn a_run_is_shown_undone_and_done_again() {
     let tree = Tree::new().executable("a.txt", "one\ntwo\n");
-    assert_eq!(say(&tree, 0, &["undo"]), "No run has changed anything.\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["undo"]), NONE);
     call(&tree, "edit_file", &json!({ "path": "a.txt", "edits": [{ "old": "two", "new": "three" }] }));
     call(&tree, "write_file", &json!({ "path": "new/b.txt", "content": "b\n" }));
     let runs_now = runs(&tree);
@@ -69,7 +73,7 @@ fn nothing_is_recorded_where_nothing_is_to_be() {
     let tree = Tree::new();
     let input = json!({ "path": "a.txt", "content": "a\n" }).to_string();
     say(&tree, 0, &["call", "write_file", &input, "--yes", "--undo-space", "0"]);
-    assert_eq!(say(&tree, 0, &["undo"]), "No run has changed anything.\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["undo"]), NONE);
 }
 
 /// Changes files in three turns: `a.txt` in the first, `b.txt` and `new/c.txt` in the second, `d.txt` in the third.
