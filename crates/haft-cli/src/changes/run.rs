@@ -152,5 +152,8 @@ fn list(runs: &[ChangedRun], json: bool) -> Result<Exit> {
         let (name, root) = (visible(run.run.as_str()), visible(&run.root.to_string_lossy()));
         anstream::println!("{NAME}{name}{NAME:#}  {what}  {QUIET}{}, in {root}{QUIET:#}", ago(run.at_ms));
     }
+    if !json && !runs.is_empty() {
+        anstream::eprintln!("Undo one with `haft undo RUN`; see it with `haft diff RUN`.");
+    }
     Ok(Exit::Done)
 }

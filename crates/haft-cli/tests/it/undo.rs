@@ -32,6 +32,15 @@ fn a_run_is_shown_undone_and_done_again() {
     call(&tree, "write_file", &json!({ "path": "new/b.txt", "content": "b\n" }));
     let runs_now = runs(&tree);
     let (made, edited) = (&runs_now[0], &runs_now[1]);
+    for command in ["undo", "diff"] {
+        let listed = say(&tree, 0, &[command]);
+        assert!(listed.starts_with(&format!("{made}  1 change  ")), "{listed}");
+        assert!(
+            listed
+                .ends_with("\nstderr: Undo one with `haft undo RUN`; see it with `haft diff RUN`.\nexit 0\n"),
+            "{listed}"
+        );
+    }
     let diff = say(&tree, 0, &["diff", edited]);
     assert_eq!(
         diff,
