@@ -132,7 +132,12 @@ impl Prompt<'_> {
     fn line(&mut self, ask: &str) -> Option<String> {
         let _ = write!(self.out, "{ask}");
         let _ = self.out.flush();
-        self.input.next_line().map(|line| line.trim().to_owned())
+        let line = self.input.next_line()?;
+        if !line.ends_with('\n') {
+            // Nothing has ended the line of the question, and what is said next begins one.
+            let _ = writeln!(self.out);
+        }
+        (!line.is_empty()).then(|| line.trim().to_owned())
     }
 }
 

@@ -51,7 +51,7 @@ impl Typed {
 
 /// Gives what a person types, a line at a time.
 pub(crate) trait Lines {
-    /// The next line; `None` where nobody types any more.
+    /// The next line with what ends it; an empty text where nobody types any more, and `None` where nobody waits for it.
     fn next_line(&mut self) -> Option<String>;
 }
 
@@ -61,7 +61,8 @@ impl Lines for Typed {
         if !self.is_wanted().ok()? {
             return None;
         }
-        (stdin().lock().read_line(&mut line).ok()? > 0).then_some(line)
+        stdin().lock().read_line(&mut line).ok()?;
+        Some(line)
     }
 }
 
@@ -69,6 +70,7 @@ impl Lines for Typed {
 impl Lines for &[u8] {
     fn next_line(&mut self) -> Option<String> {
         let mut line = String::new();
-        (self.read_line(&mut line).ok()? > 0).then_some(line)
+        self.read_line(&mut line).ok()?;
+        Some(line)
     }
 }

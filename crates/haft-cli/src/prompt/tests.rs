@@ -50,6 +50,20 @@ fn asks_again_until_it_understands_and_takes_the_end_as_later() {
 }
 
 #[test]
+fn ends_the_line_of_a_question_where_the_input_does_not() {
+    let call = pending(None, &json!({ "kind": "approval" }));
+    for (typed, answer, end) in [
+        ("", Approval::Later, "later: \n"),
+        ("yes", Approval::Approve, "later: \n"),
+        ("yes\n", Approval::Approve, "later: "),
+    ] {
+        let (said, shown) = said(&call, typed);
+        assert_eq!(said, Said::Answer(answer), "{typed:?}");
+        assert!(shown.ends_with(end), "{typed:?}: {shown}");
+    }
+}
+
+#[test]
 fn shows_the_rules_that_would_be_remembered() {
     let approval = json!({ "kind": "approval" });
     let (_, shown) = said(&pending(Some("write(a.txt)"), &approval), "");
