@@ -90,9 +90,15 @@ pub(crate) fn read_input(source: &str) -> Result<Value> {
     } else {
         (source.to_owned(), "on the command line".to_owned())
     };
-    serde_json::from_str(&text).with_context(|| {
-        UsageError(format!(
-            "the arguments {place} are not JSON; write one object, as in '{{\"path\": \"README.md\"}}'"
-        ))
+    serde_json::from_str(&text).map_err(|error| {
+        // The kinds of these errors are private, and only their texts tell what was expected.
+        let next = if error.to_string().starts_with("key must be a string") {
+            "write keys in double quotes"
+        } else {
+            "write one object"
+        };
+        let message =
+            format!("the arguments {place} are not JSON; {next}, as in '{{\"path\": \"README.md\"}}'");
+        anyhow::Error::new(error).context(UsageError(message))
     })
 }

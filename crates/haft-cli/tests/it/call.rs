@@ -144,6 +144,15 @@ fn says_where_the_arguments_are_not_json() {
     );
     check(
         tree.path(),
+        &["call", "read_file", "{path: \"notes.md\"}"],
+        expect![[r#"
+        stderr: error: the arguments on the command line are not JSON; write keys in double quotes, as in '{"path": "README.md"}'
+        stderr:   because: key must be a string at line 1 column 2
+        exit 2
+    "#]],
+    );
+    check(
+        tree.path(),
         &["call", "read_file", "@arguments.json"],
         expect![[r#"
         stderr: error: the arguments in `arguments.json` are not JSON; write one object, as in '{"path": "README.md"}'
