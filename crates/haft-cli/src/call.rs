@@ -90,9 +90,17 @@ pub(crate) fn read_input(source: &str) -> Result<Value> {
     } else {
         (source.to_owned(), "on the command line".to_owned())
     };
-    serde_json::from_str(&text).with_context(|| {
-        UsageError(format!(
-            "the arguments {place} are not JSON; write one object, as in '{{\"path\": \"README.md\"}}'"
-        ))
-    })
+    let how = r#"write one object, as in '{"path": "README.md"}'"#;
+    let input: Value = serde_json::from_str(&text)
+        .with_context(|| UsageError(format!("the arguments {place} are not JSON; {how}")))?;
+    let kind = match &input {
+        Value::Object(_) => return Ok(input),
+        Value::Null => "`null`",
+        Value::Bool(true) => "`true`",
+        Value::Bool(false) => "`false`",
+        Value::Number(_) => "a JSON number",
+        Value::String(_) => "a JSON string",
+        Value::Array(_) => "a JSON list",
+    };
+    bail!(UsageError(format!("the arguments {place} are {kind} and not an object; {how}")))
 }
