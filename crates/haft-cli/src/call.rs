@@ -90,15 +90,27 @@ pub(crate) fn read_input(source: &str) -> Result<Value> {
     } else {
         (source.to_owned(), "on the command line".to_owned())
     };
-    serde_json::from_str(&text).map_err(|error| {
+    let example = r#"as in '{"path": "README.md"}'"#;
+    let input: Value = serde_json::from_str(&text).map_err(|error| {
         // The kinds of these errors are private, and only their texts tell what was expected.
         let next = if error.to_string().starts_with("key must be a string") {
             "write keys in double quotes"
         } else {
             "write one object"
         };
-        let message =
-            format!("the arguments {place} are not JSON; {next}, as in '{{\"path\": \"README.md\"}}'");
+        let message = format!("the arguments {place} are not JSON; {next}, {example}");
         anyhow::Error::new(error).context(UsageError(message))
-    })
+    })?;
+    let kind = match &input {
+        Value::Object(_) => return Ok(input),
+        Value::Null => "`null`",
+        Value::Bool(true) => "`true`",
+        Value::Bool(false) => "`false`",
+        Value::Number(_) => "a JSON number",
+        Value::String(_) => "a JSON string",
+        Value::Array(_) => "a JSON list",
+    };
+    bail!(UsageError(format!(
+        "the arguments {place} are {kind} and not an object; write one object, {example}"
+    )))
 }

@@ -2,10 +2,10 @@
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
+use crate::printed::print_as_it_is;
 use anyhow::{Context as _, Result};
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
-use std::io::Write as _;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsOptions {
@@ -18,6 +18,6 @@ pub(crate) fn completions(options: &CompletionsOptions) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Arguments::command(), "haft", &mut script);
     // It is read by a shell and has no colours, so that it is written as it is.
-    std::io::stdout().write_all(&script).context("cannot write the script")?;
+    print_as_it_is(&script).context("cannot write the script")?;
     Ok(Exit::Done)
 }

@@ -5,12 +5,12 @@ mod markdown;
 use crate::arguments::Arguments;
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
+use crate::printed::print_as_it_is;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
 use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ fn manual() -> Command {
 
 fn print(page: &[u8]) -> Result<Exit> {
     // A pager reads it, so that it is written as it is.
-    std::io::stdout().write_all(page).context("cannot write the page")?;
+    print_as_it_is(page).context("cannot write the page")?;
     Ok(Exit::Done)
 }
 

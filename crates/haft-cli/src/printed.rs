@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
+use std::io::{self, ErrorKind, Write as _};
 
 /// Prints one value as JSON, over several lines.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
@@ -14,4 +15,14 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
 pub(crate) fn print_json_line(value: &impl Serialize) -> Result<()> {
     anstream::println!("{}", serde_json::to_value(value)?);
     Ok(())
+}
+
+/// Writes a text to standard output as it is, whatever reads it.
+pub(crate) fn print_as_it_is(text: &[u8]) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text).and_then(|()| output.flush()) {
+        // Whoever reads it has read enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }

@@ -16,6 +16,7 @@ pub(crate) use data::Report;
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::KeptState;
 use crate::paint::QUIET;
+use crate::printed::print_as_it_is;
 use crate::progress::Working;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
@@ -82,11 +83,8 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
         (None, name) => name.map(PathBuf::from),
     };
     let Some(file) = file else {
-        return match std::io::stdout().write_all(text.as_bytes()) {
-            // Whoever reads it has read enough.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Done),
-            written => written.context("cannot write the report").map(|()| Exit::Done),
-        };
+        print_as_it_is(text.as_bytes()).context("cannot write the report")?;
+        return Ok(Exit::Done);
     };
     write(&file, &text).map_err(|error| {
         let is_users = matches!(

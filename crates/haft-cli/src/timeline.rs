@@ -272,8 +272,9 @@ impl Screen {
             EventKind::RunEnded { end, detail, .. } => {
                 let paint = if end == "done" { QUIET } else { BAD };
                 let detail = detail.as_deref().map(|detail| format!(": {}", detail.trim()));
-                let end = visible(&format!("{end}{}", detail.unwrap_or_default()));
-                format!("{}{paint}{end}{paint:#}", lane.take_rest())
+                let end = format!("{end}{}", detail.unwrap_or_default());
+                let painted = end.lines().map(|line| format!("{paint}{}{paint:#}\n", visible(line)));
+                lane.take_rest() + &painted.collect::<String>()
             }
             EventKind::TextDelta { text } => {
                 lane.say(text);

@@ -95,6 +95,7 @@ impl Checked {
                 Err(error) => found.refuse(error),
             }
         }
+        found.tell_once();
         Ok(found)
     }
 
@@ -135,6 +136,15 @@ impl Checked {
                 self.problems.push(format!("`roots` of `[workdir]`: {error:#}"));
             }
         }
+    }
+
+    /// Leaves out what the rules' problems tell already: what is no TOML is found by each who reads it.
+    fn tell_once(&mut self) {
+        let place = |problem: &PolicyProblem| {
+            Some(format!("{}:{}:{}: ", problem.file(), problem.line()?, problem.column()?))
+        };
+        let places: Vec<String> = self.policy_problems().iter().filter_map(place).collect();
+        self.problems.retain(|problem| !places.iter().any(|place| problem.starts_with(place)));
     }
 
     fn refuse(&mut self, error: anyhow::Error) {

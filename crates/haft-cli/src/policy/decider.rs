@@ -6,7 +6,7 @@ use crate::schema::{DecisionShape, ExplanationShape};
 use anyhow::Result;
 use haft::core::{Decision, RunId, Schema, ToolName, ToolSpec};
 use haft::policy::LoadedPolicy;
-use haft::tools_core::{DeclareError, Explanation, Limits, Mode, RuleError};
+use haft::tools_core::{DeclareError, Explanation, Limits, Mode, RuleError, listed};
 use haft::{Access, Accesses, CallScope, Policy, ToolRegistry};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +17,15 @@ const MODES: [&str; 6] = ["read", "write", "exec", "connect", "call", "opaque"];
 
 /// The tool that a shell command is a call of.
 const SHELL: &str = "bash";
+
+/// The keys of a call.
+const KEYS: [&str; 2] = ["tool", "input"];
+
+/// How many keys of another object are named.
+const MOST_KEYS: usize = 5;
+
+/// How a call is written.
+const EXAMPLE: &str = r#"{"tool": "read_file", "input": {"path": "README.md"}}"#;
 
 /// Says what would be decided about calls, without running them.
 pub(super) struct Decider<'a> {
@@ -79,18 +88,16 @@ impl<'a> Decider<'a> {
     }
 
     /// Decides about one line: a call if it is a JSON object with `tool` and `input`, and otherwise a shell command.
+    ///
+    /// Another JSON object is refused.
     pub(super) fn line<'t>(&self, line: &'t str) -> Decided<'t> {
-        if let Some((tool, input)) = call(line) {
-            return self.call(&tool, &input);
-        }
-        let (decision, accesses, error) = self.declared(SHELL, json!({ "command": line }));
-        Decided { decision, input: Input::Text(line), accesses, error }
+        self.call_or_command(line).unwrap_or_else(|fault| Self::refused(line, fault))
     }
 
     /// Decides about what a person asks: a line, or an access as it is written in tests of policies.
     pub(super) fn question<'t>(&self, text: &'t str) -> Result<Decided<'t>> {
         match self.access(text) {
-            None => Ok(self.line(text)),
+            None => self.call_or_command(text).map_err(|fault| UsageError(fault).into()),
             Some(Ok(access)) => {
                 let (decision, accesses) = self.explain(&self.anonymous, &Accesses::from(access));
                 Ok(Decided { decision, input: Input::Text(text), accesses, error: None })
@@ -111,6 +118,14 @@ impl<'a> Decider<'a> {
             accesses: Vec::new(),
             error: Some(error),
         }
+    }
+
+    fn call_or_command<'t>(&self, text: &'t str) -> Result<Decided<'t>, String> {
+        if let Some((tool, input)) = call(text)? {
+            return Ok(self.call(&tool, &input));
+        }
+        let (decision, accesses, error) = self.declared(SHELL, json!({ "command": text }));
+        Ok(Decided { decision, input: Input::Text(text), accesses, error })
     }
 
     fn call<'t>(&self, tool: &Value, input: &Value) -> Decided<'t> {
@@ -162,11 +177,24 @@ impl<'a> Decider<'a> {
     }
 }
 
-/// Reads a call: a JSON object with `tool` and `input`.
-fn call(line: &str) -> Option<(Value, Value)> {
+/// Reads a call: a JSON object with `tool` and `input`; of another one it is said what is wrong with its keys.
+fn call(line: &str) -> Result<Option<(Value, Value)>, String> {
     if !line.trim_start().starts_with('{') {
-        return None;
+        return Ok(None);
     }
-    let Ok(Value::Object(mut members)) = serde_json::from_str(line) else { return None };
-    Some((members.remove("tool")?, members.remove("input")?))
+    let Ok(Value::Object(mut members)) = serde_json::from_str(line) else { return Ok(None) };
+    let absent: Vec<&str> = KEYS.into_iter().filter(|key| !members.contains_key(*key)).collect();
+    if absent.is_empty() {
+        return Ok(members.remove("tool").zip(members.remove("input")));
+    }
+    let others: Vec<&str> = members.keys().map(String::as_str).filter(|key| !KEYS.contains(key)).collect();
+    let others = match others.as_slice() {
+        [] => String::new(),
+        [other] => format!(", and `{other}` is not a key of a call"),
+        others => {
+            format!(", and {} are not keys of a call", listed(others.iter().copied().take(MOST_KEYS), "and"))
+        }
+    };
+    let absent = listed(absent, "and no");
+    Err(format!("this JSON object is not a call: it has no {absent}{others}; write one such as '{EXAMPLE}'"))
 }

@@ -172,6 +172,25 @@ fn says_where_the_arguments_are_not_json() {
 }
 
 #[test]
+fn says_what_the_arguments_are_instead_of_an_object() {
+    let tree = tree().file("list.json", "[\"notes.md\"]\n");
+    for (input, said) in [
+        (r#""notes.md""#, "on the command line are a JSON string"),
+        ("@list.json", "in `list.json` are a JSON list"),
+        ("3", "on the command line are a JSON number"),
+        ("true", "on the command line are `true`"),
+        ("null", "on the command line are `null`"),
+    ] {
+        let output = haft(tree.path(), &["call", "read_file", input]).output().unwrap();
+        let expected = format!(
+            "stderr: error: the arguments {said} and not an object; \
+             write one object, as in '{{\"path\": \"README.md\"}}'\nexit 2\n"
+        );
+        assert_eq!(shown(&output), expected);
+    }
+}
+
+#[test]
 fn reads_the_arguments_from_standard_input() {
     let tree = tree();
     let mut child = haft(tree.path(), &["call", "read_file", "-"])

@@ -1,6 +1,6 @@
 //! The scripts by which shells complete the command, and what bash makes of the one for it.
 
-use crate::haft;
+use crate::{haft, shown};
 use haft_testkit::Tree;
 use std::process::{Command, Stdio};
 
@@ -54,4 +54,17 @@ fn another_shell_is_refused_with_those_there_are() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("[possible values: bash, elvish, fish, powershell, zsh]"), "{said}");
+}
+
+/// As `haft completions bash | head -1` has it.
+#[test]
+fn nothing_is_said_where_nobody_reads_on() {
+    let tree = Tree::new();
+    for arguments in [&["completions", "bash"][..], &["man"], &["man", "--markdown"]] {
+        let mut command = haft(tree.path(), arguments);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        assert_eq!(shown(&child.wait_with_output().unwrap()), "exit 0\n", "{arguments:?}");
+    }
 }

@@ -351,3 +351,24 @@ fn tables_of_others_are_not_lost_in_a_file_that_is_included() {
     "#]],
     );
 }
+
+#[test]
+fn what_is_no_toml_is_told_once() {
+    let tree = tree("", "[permissions\n");
+    check(
+        &tree,
+        &["config", "check"],
+        expect![[r#"
+            stderr: error: unclosed table, expected `]`
+            stderr:  --> haft.toml:1:13
+            stderr:   |
+            stderr: 1 | [permissions
+            stderr:   |             ^
+            exit 1
+        "#]],
+    );
+    let told = as_user(&tree, &["config", "check", "--json"]);
+    assert_eq!(told.matches("unclosed table").count(), 1, "{told}");
+    let found = as_user(&tree, &["doctor"]);
+    assert_eq!(found.matches("unclosed table").count(), 1, "{found}");
+}

@@ -83,6 +83,26 @@ fn an_agent_without_a_part_in_the_session_plays_nobody_elses() {
 }
 
 #[test]
+fn each_line_of_how_an_agent_failed_says_whose_it_is() {
+    let session = r#"
+{"calls":[{"id":"c1","name":"delegate","input":{"tasks":[{"agent":"writer","task":"Write a."}]}}]}
+{"run":"c1/0","calls":[{"id":"w1","name":"write_file","input":{"path":"a.txt","content":"a\n"}}]}
+{"run":"c1/0","text":"It could not be written.","after":{"w1":"denied"}}
+{"text":"It did not come to it.","after":{"c1":{"error":"failed"}}}
+"#;
+    let policy = "[permissions]\nallow = [\"call(agent:writer)\", \"write(**)\"]\n";
+    let tree = tree().file("session/session.jsonl", session).file("policy.toml", policy);
+    let shown = say(&tree, 0, &["run", "session", "--workdir", "work", "--policy", "policy.toml"]);
+    let of_writer: Vec<&str> = shown.lines().filter(|line| line.starts_with("  writer 1 ")).collect();
+    assert!(
+        of_writer.iter().any(|line| line.ends_with("  expected: call `w1` (write_file) ends as denied")),
+        "{shown}"
+    );
+    assert!(of_writer.iter().any(|line| line.ends_with("  found:    ok")), "{shown}");
+    assert!(!shown.contains("\\n  expected"), "{shown}");
+}
+
+#[test]
 fn agents_that_cannot_be_read_stop_a_run_before_it_begins() {
     let tree = Tree::new()
         .file("session/session.jsonl", "{\"text\":\"Hello.\"}")

@@ -190,6 +190,40 @@ fn says_what_is_no_access_and_what_cannot_be_prepared() {
 }
 
 #[test]
+fn an_object_that_is_no_call_is_no_command_either() {
+    let tree = tree();
+    check(
+        tree.path(),
+        &["policy", "explain", r#"{"name":"write_file","input":{"path":"a"}}"#],
+        expect![[r#"
+            stderr: error: this JSON object is not a call: it has no `tool`, and `name` is not a key of a call; write one such as '{"tool": "read_file", "input": {"path": "README.md"}}'
+            exit 2
+        "#]],
+    );
+    check(
+        tree.path(),
+        &["policy", "explain", r#"{"tool":"list_files"}"#],
+        expect![[r#"
+            stderr: error: this JSON object is not a call: it has no `input`; write one such as '{"tool": "read_file", "input": {"path": "README.md"}}'
+            exit 2
+        "#]],
+    );
+    check(
+        tree.path(),
+        &["policy", "explain", r#"{"name":"write_file","arguments":{}}"#],
+        expect![[r#"
+            stderr: error: this JSON object is not a call: it has no `tool` and no `input`, and `arguments` and `name` are not keys of a call; write one such as '{"tool": "read_file", "input": {"path": "README.md"}}'
+            exit 2
+        "#]],
+    );
+    let lines = decided(&tree, &[], b"{\"name\":\"ls\",\"input\":{}}\n{ ls; }\n");
+    assert_eq!(lines[0]["decision"], "deny");
+    let error = lines[0]["error"].as_str().unwrap();
+    assert!(error.contains("it has no `tool`, and `name` is not a key of a call"), "{error}");
+    assert_eq!(lines[1]["error"], Value::Null);
+}
+
+#[test]
 fn explains_as_one_object() {
     check(
         tree().path(),
