@@ -171,7 +171,9 @@ impl Collected {
                     }
                     match Block::parse_within.parse2(group.stream()) {
                         Ok(statements) if group.delimiter() == Delimiter::Brace => {
-                            statements.iter().for_each(|statement| self.visit_stmt(statement));
+                            for statement in &statements {
+                                self.visit_stmt(statement);
+                            }
                         }
                         _ => self.add_tokens(&group.stream()),
                     }

@@ -13,6 +13,7 @@ mod said;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,7 +28,7 @@ fn main() -> anyhow::Result<()> {
 
 fn messages(files: &[&str]) -> anyhow::Result<Vec<Value>> {
     let mut of_tests = Vec::new();
-    for file in files.iter().filter(|file| file.ends_with(".rs")) {
+    for file in files.iter().filter(|file| Path::new(file).extension().is_some_and(|kind| kind == "rs")) {
         let modules =
             collected::modules_of_tests(&read(file)?).with_context(|| format!("cannot read {file}"))?;
         of_tests.extend(modules.iter().map(|module| path_of(file, module)));
