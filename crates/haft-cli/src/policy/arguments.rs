@@ -34,7 +34,7 @@ The files in force decide: a profile, yours, the workspace's and what the comman
 only that file or that profile does. What was remembered of earlier answers is left out: a call that is asked about here may \
 be granted, or forbidden, by it. `haft grants list` shows it.
 
-With --stdin each line is a call if it is a JSON object with `tool` and `input`, and otherwise a shell command; each gets \
+With --stdin each line is a call if it is a JSON object with `tool` and `input`, and otherwise a shell command, unless it is another object; each gets \
 one line of output, in order. What cannot be prepared is never run, so it is denied, with the `error`.
 
 Examples:

@@ -286,7 +286,7 @@ fn answers_every_line_with_one_decision_in_order() {
         allow  1 {"input":{"path":"notes.md"},"tool":"read_file"} 
         deny   0 {"input":{},"tool":"nope"} there is no tool `nope`
         deny   0 {"input":{},"tool":1} `tool` is not a text; name a tool
-        ask    1 "{\"tool\": \"bash\"}" 
+        deny   0 "{\"tool\": \"bash\"}" this JSON object is not a call: it has no `input`; write one such as '{"tool": "read_file", "input":
         ask    1 "{\"tool\": \"bash\", " 
         deny   0 "ls ��" the line is not UTF-8; write it so
         ask    2 "[1]" 
