@@ -6,6 +6,7 @@ use crate::groundwork::Groundwork;
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
+use crate::offered::offer;
 use crate::opened_workdir::OpenedWorkdir;
 use crate::task::{Task, What};
 use crate::telemetry::Telling;
@@ -54,7 +55,7 @@ pub(crate) async fn set_up(
     telemetry::begin(&opened.settings, Telling::AtEnd);
     let options = task.policy()?;
     let ground = Groundwork::lay(opened, given, &options, task.quota, |bash| bash)?;
-    let (tools, servers) = ground.offer(ground.own.clone(), task.wanted()).await?;
+    let (tools, servers) = offer(opened, ground.own.clone(), task.wanted()).await?;
     let bench = ground.bench(tools, servers, state)?;
     let redactor = known_secrets::redactor(&opened.configuration, &opened.settings);
     let executor = bench.executor(task.approve_all)?.redactor(redactor).build();

@@ -5,6 +5,7 @@ use crate::config::narrowed;
 use crate::exit::{UsageError, note};
 use crate::groundwork::Groundwork;
 use crate::kept_state::KeptState;
+use crate::opened_workdir::OpenedWorkdir;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use crate::{own_tools, sandbox};
@@ -90,8 +91,9 @@ pub(crate) fn supervise(
     events: &Events,
     jobs: &Jobs,
 ) -> Result<(ToolRegistry, Supervisor)> {
-    let (workdir, directories, sandbox) = (&ground.workdir, ground.user(), ground.sandbox);
-    let select = &ground.settings().select;
+    let (workdir, sandbox) = (&ground.workdir, ground.sandbox);
+    let OpenedWorkdir { configuration, settings, .. } = ground.opened;
+    let (directories, select) = (&configuration.user.directories, &settings.select);
     let mut builder = Supervisor::builder()
         .agents(agents.iter().map(|agent| agent.spec.clone()))
         .store(Arc::new(KeptChildren { state: Arc::clone(state), memory: MemoryChildren::new() }))
@@ -101,7 +103,7 @@ pub(crate) fn supervise(
         let changes = KeptChanges::new(changes);
         let kept = changes.clone();
         let (user, jobs) = (directories.clone(), jobs.clone());
-        let (catalog, below) = (ground.catalog_elsewhere()?, select.clone());
+        let (catalog, below) = (configuration.catalog_elsewhere()?, select.clone());
         let places = Worktrees::new(workdir.clone(), places, move |place| {
             // What a killed process has left half done in a place is taken back before the run goes on there.
             let place = journalled(place.clone(), &user, quota).unwrap_or_else(|error| {

@@ -1,12 +1,9 @@
 use crate::bench::Bench;
 use crate::changes::{ChangeQuota, journalled};
-use crate::config::Settings;
 use crate::kept_state::KeptState;
 use crate::mcp::offered::Offered;
-use crate::offered::{WantedTools, offer};
 use crate::opened_workdir::OpenedWorkdir;
 use crate::policy_setup::{PolicyAhead, PolicyOptions, PolicySetup};
-use crate::user_directories::UserDirectories;
 use crate::{own_tools, sandbox};
 use anyhow::Result;
 use haft::policy::SandboxMode;
@@ -18,7 +15,7 @@ use std::sync::Arc;
 /// Is what every command lays first that makes calls: the directory, the command's own tools in it, and the policy as far as
 /// it can be told before the other tools are there.
 pub(crate) struct Groundwork<'a> {
-    opened: &'a OpenedWorkdir,
+    pub(crate) opened: &'a OpenedWorkdir,
     policy: PolicyAhead<'a>,
     /// What is known of commands.
     catalog: CommandCatalog,
@@ -47,28 +44,6 @@ impl<'a> Groundwork<'a> {
         let catalog = configuration.catalog()?;
         let own = own_tools::registry_in(&workdir, confined, &catalog, bash)?;
         Ok(Self { opened, policy, catalog, workdir, sandbox, own })
-    }
-
-    pub(crate) fn settings(&self) -> &'a Settings {
-        &self.opened.settings
-    }
-
-    pub(crate) fn user(&self) -> &'a UserDirectories {
-        &self.opened.configuration.user.directories
-    }
-
-    /// Gives what is known of commands in the places of agents that work apart, whose own files nobody has trusted.
-    pub(crate) fn catalog_elsewhere(&self) -> Result<CommandCatalog> {
-        self.opened.configuration.catalog_elsewhere()
-    }
-
-    /// Adds the tools that are wanted to those that there are, as [`offer`] does.
-    pub(crate) async fn offer(
-        &self,
-        tools: ToolRegistry,
-        wanted: WantedTools<'_>,
-    ) -> Result<(ToolRegistry, Offered)> {
-        offer(self.opened, tools, wanted).await
     }
 
     /// Makes a bench of all tools that there are: loads the policy for them, and says what of it people should know.

@@ -5,6 +5,7 @@ use crate::exit::note;
 use crate::groundwork::Groundwork;
 use crate::keeper::Keeper;
 use crate::left_behind::clear_up;
+use crate::offered::offer;
 use crate::opened_workdir::OpenedWorkdir;
 use crate::own_tools::with_those_of_runs;
 use crate::scripts::Scripts;
@@ -59,7 +60,7 @@ impl SetUp<'_> {
         let (jobs, options, quota) = (&scripts.jobs, self.task.policy()?, self.task.quota);
         let ground = Groundwork::lay(&self.opened, self.given, &options, quota, |bash| bash.jobs(jobs))?;
         let tools = with_those_of_runs(ground.own.clone(), &scripts)?;
-        let (tools, servers) = ground.offer(tools, self.task.wanted()).await?;
+        let (tools, servers) = offer(&self.opened, tools, self.task.wanted()).await?;
         let shown = Shown::new(self.task.json, jobs);
         let (tools, supervisor) = match agents {
             Some(agents) => {

@@ -100,18 +100,16 @@ impl Places {
     }
 
     /// The tools of a task's calls and what bounds these, if its directory is worked in.
-    pub(super) async fn tools_of(&self, task: Task) -> Option<(ToolRegistry, Limits)> {
+    ///
+    /// The limits are those of now, as for a client that comes now. Reads policy files, so it takes a thread that may wait.
+    pub(super) fn tools_of(&self, task: &Task) -> Option<(ToolRegistry, Limits)> {
         let place = Arc::clone(lock(&self.open).get(&task.workdir)?);
-        let found = move || {
-            let tools = place.catalog.snapshot();
-            // The limits are those of now, as for a client that comes now.
-            let limits = Configuration::read(&place.workdir).map_or_else(
-                |_| Limits::default(),
-                |configuration| task.limits(&configuration, &place.workdir, &tools),
-            );
-            (tools, limits)
-        };
-        tokio::task::spawn_blocking(found).await.ok()
+        let tools = place.catalog.snapshot();
+        let limits = self.configuration(&place.workdir).map_or_else(
+            |_| Limits::default(),
+            |configuration| task.limits(&configuration, &place.workdir, &tools),
+        );
+        Some((tools, limits))
     }
 
     /// Ends all servers at once, and waits for that.

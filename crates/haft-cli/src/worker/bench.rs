@@ -5,7 +5,7 @@ use crate::exit::{UsageError, note};
 use crate::groundwork::Groundwork;
 use crate::kept_state::KeptState;
 use crate::mcp::offered::Wanted;
-use crate::offered::WantedTools;
+use crate::offered::{WantedTools, offer};
 use crate::opened_workdir::{self, OpenedWorkdir};
 use crate::scripts::Outputs;
 use crate::telemetry::Telling;
@@ -42,7 +42,7 @@ impl WorkerBench {
         let ground =
             Groundwork::lay(&opened, given, &options.policy, options.quota, |bash| outputs.of(bash))?;
         let wanted = WantedTools::new(Wanted::All, options.no_mcp, options.no_openapi);
-        let (tools, servers) = ground.offer(outputs.readable(&ground.own)?, wanted).await?;
+        let (tools, servers) = offer(&opened, outputs.readable(&ground.own)?, wanted).await?;
         let tools = tools.filtered(&options.tools);
         if tools.is_empty() {
             let message =

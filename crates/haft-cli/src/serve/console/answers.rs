@@ -112,7 +112,9 @@ impl Live {
     /// Checks that a call can be made with these arguments, where its tools are at hand.
     async fn check(&self, entry: &PendingEntry, pending: &PendingCall, input: &Value) -> Result<(), String> {
         let Ok(task) = Task::kept(&entry.host) else { return Ok(()) };
-        let Some((tools, limits)) = self.benches.places().tools_of(task).await else { return Ok(()) };
+        let benches = self.benches.clone();
+        let of_task = tokio::task::spawn_blocking(move || benches.places().tools_of(&task));
+        let Some((tools, limits)) = of_task.await.ok().flatten() else { return Ok(()) };
         match refusal(&tools, &limits, pending, input) {
             Some(refusal) => Err(format!("the call cannot be made with these arguments: {refusal}")),
             None => Ok(()),
