@@ -95,18 +95,22 @@ impl RuleLanguage {
         let rule = text.trim();
         let whole = start..start + rule.len();
         let Some((word, rest)) = rule.split_once('(') else {
-            return match rule {
-                "opaque" => Ok(Rule::opaque()),
-                // To whoever means the mode, a selector would do nothing without a word.
-                word if MODES.contains(&word) => {
-                    let reason = format!(
-                        "`{word}` needs a pattern, as in `{}`; a tool of that name is chosen by `@origin/{word}`",
-                        example(word)
-                    );
-                    Err(RuleError { range: whole, reason })
-                }
-                _ => selector(rule, whole).map(Rule::tools),
-            };
+            if rule == "opaque" {
+                return Ok(Rule::opaque());
+            }
+            // To whoever means the mode, a selector would do nothing without a word.
+            let mut terms = rule
+                .split(|character: char| character == ',' || character.is_whitespace() || character == '!');
+            if let Some(word) = terms.find(|term| MODES.contains(term)) {
+                let stands =
+                    if word == "opaque" { "stands alone, or as in" } else { "needs a pattern, as in" };
+                let reason = format!(
+                    "`{word}` {stands} `{}`; a tool of that name is chosen by `@origin/{word}`",
+                    example(word)
+                );
+                return Err(RuleError { range: whole, reason });
+            }
+            return selector(rule, whole).map(Rule::tools);
         };
         let Some(inner) = rest.strip_suffix(')') else {
             let reason = format!("`{rule}` does not end with `)`; close the pattern");

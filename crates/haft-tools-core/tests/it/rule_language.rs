@@ -154,7 +154,43 @@ fn what_is_no_rule_is_refused_at_its_place() {
 
     "#]],
     );
-    rule("read src", expect!["read, src"]);
+    rule(
+        "read src",
+        expect![[r#"
+        `read` needs a pattern, as in `read(src/**)`; a tool of that name is chosen by `@origin/read`
+        read src
+        ^^^^^^^^"#]],
+    );
+    rule(
+        "read,",
+        expect![[r#"
+        `read` needs a pattern, as in `read(src/**)`; a tool of that name is chosen by `@origin/read`
+        read,
+        ^^^^^"#]],
+    );
+    rule(
+        "edit_file, write",
+        expect![[r#"
+        `write` needs a pattern, as in `write(src/**)`; a tool of that name is chosen by `@origin/write`
+        edit_file, write
+        ^^^^^^^^^^^^^^^^"#]],
+    );
+    rule(
+        "!write",
+        expect![[r#"
+        `write` needs a pattern, as in `write(src/**)`; a tool of that name is chosen by `@origin/write`
+        !write
+        ^^^^^^"#]],
+    );
+    rule(
+        "opaque,",
+        expect![[r#"
+        `opaque` stands alone, or as in `opaque(bash)`; a tool of that name is chosen by `@origin/opaque`
+        opaque,
+        ^^^^^^^"#]],
+    );
+    rule("read_file,", expect!["read_file"]);
+    rule("@host/read, @host/opaque", expect!["@host/read, @host/opaque"]);
     rule(
         "()",
         expect![[r#"
