@@ -30,13 +30,15 @@ fn unknown(registry: &ToolRegistry, name: &str) -> String {
     let direct = registry.direct_specs();
     match direct.len() {
         0 => format!("{wrong}, and there is none; answer without tools"),
-        1 => {
+        1 if registry.len() == 1 => {
             let name = direct[0].name();
             format!("{wrong}; the only tool is `{name}`")
         }
-        2..=MOST_LISTED => {
+        1..=MOST_LISTED => {
             let names = listed(direct.iter().map(|spec| spec.name().as_str()), "and");
-            format!("{wrong}; the tools are {names}")
+            // Those that are only found by a search are not listed.
+            let are = if registry.len() > direct.len() { "some of the tools are" } else { "the tools are" };
+            format!("{wrong}; {are} {names}")
         }
         _ => format!("{wrong}; use one of the tools you were given"),
     }

@@ -37,7 +37,7 @@ pub trait GrantStore: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// When they cannot be read: then the person is asked.
+    /// When they cannot be read: then the call is refused, since it may have been forbidden.
     ///
     /// # Cancel safety
     ///
