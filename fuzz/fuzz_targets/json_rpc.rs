@@ -89,7 +89,8 @@ fuzz_target!(|lines: &[u8]| {
 fn named(id: &Value) -> String {
     let whole =
         id.as_f64().filter(|_| id.is_f64()).filter(|number| number.fract() == 0.0 && number.abs() < 9e15);
-    whole.map_or_else(|| id.to_string(), |number| format!("{number:.0}"))
+    // And zero is zero, whatever its sign.
+    whole.map_or_else(|| id.to_string(), |number| format!("{:.0}", number + 0.0))
 }
 
 /// Counts the requests of each id, as far as they can be told.

@@ -17,7 +17,7 @@ use crate::document::{Entry, Inner, Version};
 use crate::plan::{Body, Parameter, Place, Plan, Shape};
 use crate::store::At;
 use crate::{OpenApiProblem, names};
-pub(crate) use template::is_same;
+pub(crate) use template::{is_dots, is_same};
 
 use serde_json::Value;
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 use super::percent::{Kept, encoded, literal};
 use super::{given, pointer, scalar};
 use crate::EncodeError;
-use crate::lower::is_same;
+use crate::lower::{is_dots, is_same};
 use crate::plan::{Parameter, Piece, Place, Plan, Style};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -103,8 +103,7 @@ fn check_segment(path: &str, last: Option<&Parameter>) -> Result<(), EncodeError
     let Some(parameter) = last else { return Ok(()) };
     let segment = path.rsplit('/').next().unwrap_or_default();
     // What the document itself encodes may be a dot, too.
-    let plain = segment.replace("%2e", ".").replace("%2E", ".");
-    if matches!(plain.as_str(), "" | "." | "..") {
+    if segment.is_empty() || is_dots(segment) {
         let message = "it stands for a part of the path and cannot be empty, `.` or `..`";
         return Err(EncodeError::argument(pointer(&parameter.key), message));
     }

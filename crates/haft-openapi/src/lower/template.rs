@@ -42,6 +42,9 @@ pub(super) fn complete<'d>(
     if pieces > MOST_PIECES {
         return Err(operation.skipped("the path has too many places for parameters"));
     }
+    if leads_elsewhere(template) {
+        return Err(operation.skipped("the path has a segment `.` or `..`, which leads elsewhere"));
+    }
     let named = |wanted: &str| {
         let mut names = template.path.iter().chain(&template.query).filter_map(|piece| match piece {
             Piece::Parameter(name) => Some(name.as_str()),
@@ -83,6 +86,24 @@ pub(super) fn complete<'d>(
         found.push((parameter, Described { schema, ..Described::default() }));
     }
     Ok(())
+}
+
+/// Tells whether a segment without parameters is one that those who read addresses take out, also where its dots are encoded.
+fn leads_elsewhere(template: &Template) -> bool {
+    let mut path = String::new();
+    for piece in &template.path {
+        match piece {
+            Piece::Text(text) => path.push_str(text),
+            // What an argument makes of its segment is looked at when there is one.
+            Piece::Parameter(_) => path.push('{'),
+        }
+    }
+    path.split('/').any(is_dots)
+}
+
+/// Tells whether a segment stands for the same or the upper one.
+pub(crate) fn is_dots(segment: &str) -> bool {
+    matches!(segment.replace("%2e", ".").replace("%2E", ".").as_str(), "." | "..")
 }
 
 /// Tells whether a place of a path is that of a parameter: `{+name}`, `{name+}` and `{name*}` are, of `name`.

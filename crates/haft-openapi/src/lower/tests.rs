@@ -43,6 +43,36 @@ fn check(text: &str, expected: &Expect) {
 }
 
 #[test]
+fn a_path_that_leads_elsewhere_is_none() {
+    check(
+        r##"
+openapi: 3.0.0
+paths:
+  /.: { get: { operationId: same } }
+  /a/..: { get: { operationId: up } }
+  /../admin: { get: { operationId: beside } }
+  /a/%2e%2E/b: { get: { operationId: encoded } }
+  /a/.%2e: { get: { operationId: half } }
+  /a/..?b=..: { get: { operationId: query } }
+  /a/...: { get: { operationId: dots } }
+  /a/.well-known/..b: { get: { operationId: names } }
+  /a?b=/..: { get: { operationId: behind } }
+"##,
+        &expect![[r#"
+            behind: GET https://x.example/a?b=/..
+            dots: GET https://x.example/a/...
+            names: GET https://x.example/a/.well-known/..b
+            Skipped: GET /.: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1./get`)
+            Skipped: GET /../admin: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1..~1admin/get`)
+            Skipped: GET /a/%2e%2E/b: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1%2e%2E~1b/get`)
+            Skipped: GET /a/.%2e: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1.%2e/get`)
+            Skipped: GET /a/..: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1../get`)
+            Skipped: GET /a/..?b=..: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1..?b=../get`)
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_wrong_with_one_operation_costs_the_others_nothing() {
     check(
         r##"
