@@ -32,6 +32,7 @@ where
             return Err(error);
         }
         tracing::debug!(%error, ?pause, left, "a model is asked again");
+        patience.told.tell(&error, pause);
         left -= 1;
         wait = (wait * 2).min(Duration::from_secs(8).max(patience.delay));
         tokio::select! {

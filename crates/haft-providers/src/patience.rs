@@ -1,3 +1,6 @@
+use haft_model::ModelError;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Says how long a model is waited for, and how often it is asked again.
@@ -21,6 +24,36 @@ pub struct Patience {
     pub(crate) longest_delay: Duration,
     pub(crate) first_byte_timeout: Duration,
     pub(crate) idle_timeout: Duration,
+    pub(crate) told: Told,
+}
+
+/// Is told that a model is asked again.
+#[derive(Clone, Default)]
+pub(crate) struct Told(Option<Arc<dyn Fn(&ModelError, Duration) + Send + Sync>>);
+
+impl Told {
+    pub(crate) fn tell(&self, error: &ModelError, delay: Duration) {
+        if let Some(told) = &self.0 {
+            told(error, delay);
+        }
+    }
+}
+
+impl PartialEq for Told {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(told), Some(other)) => Arc::ptr_eq(told, other),
+            (told, other) => told.is_none() && other.is_none(),
+        }
+    }
+}
+
+impl Eq for Told {}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Some(..)" } else { "None" })
+    }
 }
 
 impl Patience {
@@ -40,6 +73,13 @@ impl Patience {
     /// long it wants to be left alone.
     pub fn longest_delay(mut self, delay: Duration) -> Self {
         self.longest_delay = delay;
+        self
+    }
+
+    /// Has somebody told each time that a request will be made again: what went wrong, and how long is waited before. Nobody
+    /// is, by default. It is called where the model is asked, and must not block.
+    pub fn on_retry(mut self, told: impl Fn(&ModelError, Duration) + Send + Sync + 'static) -> Self {
+        self.told = Told(Some(Arc::new(told)));
         self
     }
 
@@ -65,6 +105,7 @@ impl Default for Patience {
             longest_delay: Duration::from_mins(1),
             first_byte_timeout: Duration::from_mins(10),
             idle_timeout: Duration::from_mins(5),
+            told: Told::default(),
         }
     }
 }

@@ -8,6 +8,7 @@ use haft_http::{AddressPolicy, HttpClient};
 use haft_model::{Delta, ModelError, ModelRequest};
 use haft_providers::{OpenAiChatModel, Patience, Service};
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -151,6 +152,23 @@ async fn a_turn_comes_after_what_passed() {
         let (_, turn) = ask(&server, wire).await;
         assert_eq!(turn.unwrap().message.assistant_text(), "Done.", "{wire:?}");
         assert_eq!(server.requests().len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn who_waits_is_told_that_it_is_asked_again() {
+    for wire in ALL {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tells = Arc::clone(&told);
+        let patience = quick().on_retry(move |error, delay| {
+            tells.lock().unwrap().push((error.to_string(), delay));
+        });
+        let limited = Answer::new(429, "retry-after-ms: 2\r\n", "{}");
+        let server = Server::start([limited, Answer::events(wire.transcript("text"))]).await;
+        let (_, turn) = take_turn(&*wire.patient_model(server.address, patience), go_on()).await;
+        assert!(turn.is_ok(), "{wire:?}: {turn:?}");
+        let error = "the model's provider limits the rate of requests; wait 1 s, then ask again".to_owned();
+        assert_eq!(*told.lock().unwrap(), [(error, Duration::from_millis(2))], "{wire:?}");
     }
 }
 
