@@ -61,25 +61,28 @@ impl<'a> Gemini<'a> {
     ) -> Result<Value, NotStrict> {
         let before = self.walk.active.len();
         self.walk.active.extend(&node.followed);
-        let mut schemas: Vec<Value> = Vec::new();
-        for branch in branches {
-            schemas.push(match branch {
-                Branch::Alone(place) => self.schema(&place, depth + 1)?,
-                Branch::Joined(branch) if depth > DEEPEST => {
-                    self.walk.refuse_size(&branch.path, "nested schemas", DEEPEST)?;
-                    any()
-                }
-                Branch::Joined(branch) => {
-                    let form = form_of(&mut self.walk, branch)?;
-                    self.form(form, depth + 1)?
-                }
-            });
-        }
+        let schemas: Result<Vec<Value>, NotStrict> =
+            branches.into_iter().map(|branch| self.branch(branch, depth)).collect();
+        let schemas = schemas?;
         self.walk.active.truncate(before);
         let mut hints = node.hints.clone();
         self.walk.leave_annotations(node, &mut hints);
         let text = self.walk.description(node, &hints);
         Ok(with_description(one_of(schemas), text))
+    }
+
+    fn branch(&mut self, branch: Branch<'a>, depth: usize) -> Result<Value, NotStrict> {
+        match branch {
+            Branch::Alone(place) => self.schema(&place, depth + 1),
+            Branch::Joined(branch) if depth > DEEPEST => {
+                self.walk.refuse_size(&branch.path, "nested schemas", DEEPEST)?;
+                Ok(any())
+            }
+            Branch::Joined(branch) => {
+                let form = form_of(&mut self.walk, branch)?;
+                self.form(form, depth + 1)
+            }
+        }
     }
 
     fn node(&mut self, node: &Node<'a>, kinds: &[Kind], depth: usize) -> Result<Value, NotStrict> {
