@@ -463,8 +463,8 @@ pub(crate) struct ToolsOptions {
 pub(crate) struct CallOptions {
     /// The tool
     pub(crate) name: String,
-    /// The arguments: JSON, `-` for standard input, or `@FILE`
-    #[arg(value_name = "JSON|-|@FILE")]
+    /// The arguments: JSON, `-` for standard input, or `@FILE`; none by default
+    #[arg(value_name = "JSON|-|@FILE", default_value = "{}", hide_default_value = true)]
     pub(crate) input: String,
     /// The directory the tools work in; the current one by default
     #[arg(long, value_name = "DIR")]

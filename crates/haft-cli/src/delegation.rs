@@ -2,11 +2,10 @@
 
 use crate::changes::{ChangeQuota, journalled};
 use crate::config::narrowed;
-use crate::exit::{UsageError, note};
+use crate::exit::{UsageError, note, say_note};
 use crate::groundwork::Groundwork;
 use crate::kept_state::KeptState;
 use crate::opened_workdir::OpenedWorkdir;
-use crate::paint::ASKS;
 use crate::timeline::visible;
 use crate::{own_tools, sandbox};
 use anyhow::{Context as _, Result};
@@ -58,7 +57,7 @@ pub(crate) fn load(directory: &Path) -> Result<Vec<AgentFile>> {
 
 fn print<'a>(notes: impl IntoIterator<Item = &'a FileNote>) {
     for told in notes {
-        anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&told.to_string()));
+        say_note(&told.to_string());
     }
 }
 

@@ -59,8 +59,13 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
 
 /// Prints an error that does not end the command, with its causes.
 pub(crate) fn note(error: &(dyn Error + 'static)) {
-    anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&error.to_string()));
+    say_note(&error.to_string());
     iter::successors(error.source(), |cause| Error::source(*cause)).for_each(print_cause);
+}
+
+/// Prints on standard error what people should know of.
+pub(crate) fn say_note(text: &str) {
+    anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(text));
 }
 
 fn print_cause(cause: &(dyn Error + 'static)) {

@@ -73,6 +73,9 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
     if options.print {
         return InitReport::nothing(shown, text).of(&project).print(options.json);
     }
+    if options.workdir.is_none() {
+        check_is_project(workdir.root_path())?;
+    }
     let mut file = match File::create_new(workdir.root_path().join(POLICY_FILE)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(is_there(&shown).into()),
@@ -101,6 +104,21 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
         anstream::println!("  {step}");
     }
     Ok(Exit::Done)
+}
+
+/// Refuses to open the home directory to what changes files, which is easily done where no project was gone to.
+fn check_is_project(root: &Path) -> Result<()> {
+    match UserDirectories::from_environment().home() {
+        Some(home) if home.starts_with(root) => {
+            let what = if home == root { "is" } else { "holds" };
+            let message = format!(
+                "this directory {what} your home directory, and tools could change all of it; go to a project, or name one with \
+                 `--workdir`; `haft init --user` writes rules that hold everywhere"
+            );
+            Err(UsageError(message).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What `haft init` has written, or would write.

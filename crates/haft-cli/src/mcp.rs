@@ -15,6 +15,7 @@ mod looked_at;
 mod named;
 pub(crate) mod offered;
 mod reject;
+mod remove;
 mod secrets;
 mod servers;
 mod status;
@@ -42,6 +43,7 @@ use arguments::McpCommand;
 pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
     match command {
         McpCommand::Add(options) => add::add(&options),
+        McpCommand::Remove(options) => remove::remove(&options),
         McpCommand::List(options) => list::list(&options),
         McpCommand::Status(options) => status::status(&options).await,
         McpCommand::Tools(options) => tools::tools(&options).await,

@@ -16,9 +16,9 @@ pub(crate) use texts::Texts;
 pub(crate) use trust::{TrustStore, WorkspaceFile, workspace_path};
 
 use crate::config::{Configuration, TABLES};
-use crate::exit::UsageError;
+use crate::exit::{UsageError, say_note};
 use crate::offered::named_tool;
-use crate::paint::{ASKS, QUIET};
+use crate::paint::QUIET;
 use crate::telemetry;
 use crate::timeline::visible;
 use ahead::least_in;
@@ -209,7 +209,7 @@ impl PolicyInForce {
     /// Says on standard error what of the files does not count, and why.
     pub(crate) fn print_notes(&self) {
         for note in self.notes() {
-            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&note));
+            say_note(&note);
         }
     }
 

@@ -68,6 +68,7 @@ fn each_command_whose_output_is_data_has_json() {
         policy trust
         policy untrust
         mcp add
+        mcp remove
         mcp login
         mcp logout
         mcp trust

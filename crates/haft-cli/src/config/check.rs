@@ -1,9 +1,9 @@
 use super::arguments::ConfigOptions;
 use super::file::named;
 use super::{Configuration, Settings, narrowed};
-use crate::exit::{Exit, print_problems};
+use crate::exit::{Exit, print_problems, say_note};
 use crate::other_root::OtherRoot;
-use crate::paint::{ASKS, ERROR, GOOD, NAME};
+use crate::paint::{ERROR, GOOD, NAME};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
 use crate::telemetry::Sent;
@@ -168,7 +168,7 @@ impl Checked {
             anstream::eprintln!("{ERROR}error{ERROR:#}: {}", visible(problem));
         }
         for note in &self.notes {
-            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
+            say_note(note);
         }
     }
 }

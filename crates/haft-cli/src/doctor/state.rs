@@ -4,7 +4,7 @@ use crate::shared_store::Database;
 use crate::user_directories::UserDirectories;
 use crate::when::ago;
 use haft::store::{Examination, OpenError, SqliteChanges, SqliteStore};
-use rustix::fs::statvfs;
+use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
 use std::error::Error;
 use std::path::Path;
 
@@ -13,6 +13,10 @@ const LITTLE_ROOM: u64 = 512 << 20;
 
 /// Less room than this keeps nothing of a larger run.
 const NO_ROOM: u64 = 32 << 20;
+
+/// What can be done where the database cannot be used.
+const ELSEWHERE: &str =
+    "put right what the cause says, or set HAFT_STATE to the absolute path of another file";
 
 /// The most runs that are named.
 const MOST_NAMED: usize = 3;
@@ -41,10 +45,10 @@ pub(super) fn look() -> Vec<Finding> {
                 waiting(&found, &mut findings);
             }
         }
-        Ok(None) => {
+        Ok(None) => findings.push(unwritable(path).unwrap_or_else(|| {
             let text = format!("nothing is remembered yet; it will be in `{}`", path.display());
-            findings.push(Finding::ok("state", text));
-        }
+            Finding::ok("state", text)
+        })),
         Err(error) => findings.push(unusable("state", &error)),
     }
     if let Ok(Some(changes)) = directories.changes_file() {
@@ -56,6 +60,19 @@ pub(super) fn look() -> Vec<Finding> {
     }
     findings.extend(room(path));
     findings
+}
+
+/// Says why a database cannot be made here, if that is so.
+fn unwritable(path: &Path) -> Option<Finding> {
+    let there = path.ancestors().skip(1).find(|ancestor| ancestor.symlink_metadata().is_ok())?;
+    let because = if there.is_dir() {
+        accessat(CWD, there, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).err()?.kind().to_string()
+    } else {
+        "it is no directory".to_owned()
+    };
+    let text = format!("nothing can be remembered: `{}` cannot be made", path.display());
+    let because = format!("nothing can be put into `{}`: {because}", there.display());
+    Some(Finding::error("state", text).because(because).next(ELSEWHERE))
 }
 
 /// Says whether a database is whole, up to date and the user's own.
@@ -95,7 +112,7 @@ fn unusable(about: &str, error: &OpenError) -> Finding {
     let finding = Finding::error(about, error.to_string());
     let causes = std::iter::successors(error.source(), |cause| Error::source(*cause));
     let finding = causes.fold(finding, |finding, cause| finding.because(cause.to_string()));
-    finding.next("put right what the cause says, or set HAFT_STATE to the absolute path of another file")
+    finding.next(ELSEWHERE)
 }
 
 /// Says what in it waits for a person.

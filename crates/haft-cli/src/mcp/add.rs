@@ -1,14 +1,12 @@
 use super::arguments::AddOptions;
-use super::files::{unwritable, user_file};
+use super::files::{user_file, write_user_file};
 use super::way::{Lack, Way};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::small_file::text_of;
 use crate::timeline::visible;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use haft::mcp::{ServerName, ServersFile};
-use haft::tools_core::PrivateFiles;
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 /// Adds a server to the user's file, behind what is there.
@@ -51,13 +49,7 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
             "the server cannot be started: {text}; {next}; or add it all the same with `--force`"
         )));
     }
-    // Where it is a link, what that leads to is written.
-    let written = path.canonicalize().unwrap_or_else(|_| path.clone());
-    let (directory, file) =
-        written.parent().zip(written.file_name().and_then(OsStr::to_str)).with_context(|| {
-            UsageError(format!("`{shown}` is a link to a name that is not UTF-8; make it a file of your own"))
-        })?;
-    PrivateFiles::new(directory).write(file, &text).map_err(unwritable)?;
+    write_user_file(&path, &text)?;
     anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
     anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
     Ok(Exit::Done)

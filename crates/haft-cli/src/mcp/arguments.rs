@@ -14,6 +14,13 @@ Examples:
   haft mcp add github --env 'TOKEN=${GITHUB_TOKEN}' -- github-mcp-server stdio
   haft mcp add docs --url https://mcp.example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'")]
     Add(AddOptions),
+    /// Take a server out of your configuration
+    #[command(after_help = "\
+A login to it and what was accepted of its tools stay; `haft mcp logout` and `haft mcp reject`, before, forget them.
+
+Examples:
+  haft mcp remove time")]
+    Remove(RemoveOptions),
     /// List the servers there are, without starting any
     #[command(after_help = "Examples:\n  haft mcp list\n  haft mcp list --json | jq '.servers[].name'")]
     List(ListOptions),
@@ -106,6 +113,12 @@ pub(crate) struct AddOptions {
     /// The program, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveOptions {
+    /// The server
+    pub(crate) server: String,
 }
 
 #[derive(Debug, Args)]

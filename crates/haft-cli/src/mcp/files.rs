@@ -1,8 +1,7 @@
 use crate::config::{ConfigFile, Layer};
-use crate::exit::UsageError;
+use crate::exit::{UsageError, say_note};
 use crate::paint::ASKS;
 use crate::small_file::text_of;
-use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result, bail};
 use haft::Workdir;
@@ -10,6 +9,7 @@ use haft::core::Digest;
 use haft::mcp::{FilePins, ServerConfig, ServersFile};
 use haft::tools_core::{PrivateFileError, PrivateFiles};
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The file of a workspace's servers.
@@ -113,7 +113,7 @@ impl McpFiles {
     /// Prints what is wrong or odd in the files.
     pub(super) fn print_notes(&self) {
         for note in self.notes.iter().chain(&self.replaced) {
-            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
+            say_note(note);
         }
         for file in [FileKind::Haft, FileKind::McpJson] {
             if self.untrusted.iter().any(|server| server.file == file) {
@@ -187,6 +187,18 @@ pub(super) fn user_file() -> Result<PathBuf> {
     UserDirectories::from_environment().policy_file().with_context(|| {
         UsageError("there is no directory for your configuration; set HOME or XDG_CONFIG_HOME".to_owned())
     })
+}
+
+/// Writes the user's `haft.toml` anew.
+pub(super) fn write_user_file(path: &Path, text: &str) -> Result<()> {
+    // Where it is a link, what that leads to is written.
+    let written = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (directory, file) =
+        written.parent().zip(written.file_name().and_then(OsStr::to_str)).with_context(|| {
+            let shown = path.display();
+            UsageError(format!("`{shown}` is a link to a name that is not UTF-8; make it a file of your own"))
+        })?;
+    PrivateFiles::new(directory).write(file, text).map_err(unwritable)
 }
 
 /// Where it is kept which tools were accepted.

@@ -1,6 +1,7 @@
 use super::open::Configured;
 use super::settings::Settings;
 use crate::config::{ConfigFile, Layer, told};
+use crate::exit::say_note;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
@@ -53,7 +54,7 @@ impl OpenApiDocuments {
     /// Prints what is wrong or odd in the file.
     pub(super) fn print_notes(&self) {
         for note in self.notes.iter().chain(&self.replaced) {
-            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
+            say_note(note);
         }
         if !self.untrusted.is_empty() {
             let names = haft::tools_core::listed(self.untrusted.iter().map(String::as_str), "and");

@@ -12,6 +12,7 @@ use haft::tools_core::Redactor;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs::OpenOptions;
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -119,6 +120,12 @@ async fn serve(
 ) -> Result<()> {
     match way {
         Way::Stdio => {
+            if std::io::stdin().is_terminal() {
+                anstream::eprintln!(
+                    "Serving a client by standard input and output, which is a terminal here; Ctrl-D ends it.\n\
+                     Clients start this by themselves: `haft serve --print-config CLIENT` says how."
+                );
+            }
             server.serve_stdio(stop).await;
         }
         Way::Unix(path) => {

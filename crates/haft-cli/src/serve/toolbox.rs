@@ -7,14 +7,12 @@ use super::waiting_calls::WaitingCalls;
 use crate::changes::ChangeQuota;
 use crate::cluster::ServedCluster;
 use crate::config::Configuration;
-use crate::exit;
+use crate::exit::{self, say_note};
 use crate::kept_state::KeptState;
 use crate::opened_workdir::{self, OpenedWorkdir};
 use crate::other_root::OtherRoot;
-use crate::paint::ASKS;
 use crate::policy_setup::{PolicyInForce, PolicyOptions, PolicySetup};
 use crate::task::{SERVED, Task, What};
-use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
@@ -281,7 +279,7 @@ impl Inner {
     fn print_once(&self, notes: Vec<String>) {
         let mut said = lock(&self.said);
         for note in notes.into_iter().filter(|note| said.insert(note.clone())) {
-            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&note));
+            say_note(&note);
         }
     }
 

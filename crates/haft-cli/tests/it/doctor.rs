@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use haft_testkit::Tree;
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 /// Runs the command, and leaves out what depends on the machine: its sandbox, programs and disk.
@@ -72,6 +72,51 @@ fn where_nothing_is_set_all_is_well() {
 
         All is well.
         exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn where_nothing_can_be_remembered_is_an_error() {
+    let in_the_way = tree().file("state/haft", "in the way\n");
+    check(
+        &in_the_way,
+        &[],
+        expect![[r#"
+        ok       configuration  there is no `haft.toml`, neither yours nor one here: looking is allowed, all else is asked about
+                                next: `haft init` writes one for the project that is here
+        ok       workdir        TREE/work
+        ok       model          no model is named, and only `haft agent` needs one; `OPENAI_API_KEY` is set
+        error    state          cannot open the database `TREE/state/haft/haft.db`
+                                because: Not a directory (os error 20)
+                                next: put right what the cause says, or set HAFT_STATE to the absolute path of another file
+        error    changes        cannot open the database `TREE/state/haft/haft.db-changes`
+                                because: Not a directory (os error 20)
+                                next: put right what the cause says, or set HAFT_STATE to the absolute path of another file
+        warning  files          `TREE/state/haft` can be looked into by others
+                                next: run `chmod go-rwx TREE/state/haft`
+
+        2 errors, 1 warning.
+        exit 1
+    "#]],
+    );
+    let leads_nowhere = tree();
+    symlink("nowhere", leads_nowhere.path().join("state/haft")).unwrap();
+    check(
+        &leads_nowhere,
+        &[],
+        expect![[r#"
+        ok       configuration  there is no `haft.toml`, neither yours nor one here: looking is allowed, all else is asked about
+                                next: `haft init` writes one for the project that is here
+        ok       workdir        TREE/work
+        ok       model          no model is named, and only `haft agent` needs one; `OPENAI_API_KEY` is set
+        error    state          nothing can be remembered: `TREE/state/haft/haft.db` cannot be made
+                                because: nothing can be put into `TREE/state/haft`: it is no directory
+                                next: put right what the cause says, or set HAFT_STATE to the absolute path of another file
+        ok       files          nobody else can write what is configured or remembered
+
+        1 error, 0 warnings.
+        exit 1
     "#]],
     );
 }

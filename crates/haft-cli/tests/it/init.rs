@@ -28,6 +28,37 @@ fn allowed(tree: &Tree) -> Vec<String> {
 }
 
 #[test]
+fn the_home_directory_is_no_project_unless_it_is_named() {
+    let tree = tree();
+    let home = |from: &str, arguments: &[&str]| {
+        let at = |folder: &str| tree.path().join(folder);
+        let mut command = haft(&at(from), arguments);
+        command.env("XDG_CONFIG_HOME", at("config")).env("XDG_STATE_HOME", at("state"));
+        command.env("HOME", at("work"));
+        shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
+    };
+    expect![[r#"
+        stderr: error: this directory is your home directory, and tools could change all of it; go to a project, or name one with `--workdir`; `haft init --user` writes rules that hold everywhere
+        exit 2
+    "#]].assert_eq(&home("work", &["init"]));
+    expect![[r#"
+        stderr: error: this directory holds your home directory, and tools could change all of it; go to a project, or name one with `--workdir`; `haft init --user` writes rules that hold everywhere
+        exit 2
+    "#]].assert_eq(&home("", &["init"]));
+    expect![[r#"
+        wrote ./haft.toml for a directory in which no language was recognised
+        It is trusted as it is now; after a change, run `haft policy trust`.
+
+        Look at it, then try:
+          haft config show
+          haft policy explain 'git status'
+          haft serve --print-config claude-code
+        exit 0
+    "#]]
+    .assert_eq(&home("work", &["init", "--workdir", "."]));
+}
+
+#[test]
 fn a_project_gets_a_file_that_is_trusted_and_holds() {
     let tree =
         tree().file("work/Cargo.toml", "[package]\n").directory("work/.git").file("work/.env", "KEY=1\n");

@@ -185,6 +185,48 @@ fn servers_are_added_and_listed() {
 }
 
 #[test]
+fn a_server_is_removed_and_the_rest_of_the_file_stays() {
+    let user = User::new();
+    let text = "# mine\n[permissions]\ndeny = [\"exec(rm)\"]\n\n[mcp.servers.time]\ncommand = \"a\" # always\n\n\
+                [mcp.servers.time.env]\nKEY = \"${TOKEN}\"\n\n# and another\n[mcp.servers.docs]\ncommand = 'b'\n";
+    user.write_config("haft.toml", text);
+    user.check(
+        &["mcp", "remove", "time"],
+        &expect![[r#"
+        removed time from HOME/config/haft/haft.toml
+        exit 0
+    "#]],
+    );
+    let file = std::fs::read_to_string(user.home.path().join("config/haft/haft.toml")).unwrap();
+    expect![[r##"
+        # mine
+        [permissions]
+        deny = ["exec(rm)"]
+
+        # and another
+        [mcp.servers.docs]
+        command = 'b'
+    "##]]
+    .assert_eq(&file);
+    user.check(&["mcp", "remove", "time"], &expect![[r#"
+        stderr: error: there is no server `time` in `HOME/config/haft/haft.toml`; `haft mcp list` says which file each is of
+        exit 2
+    "#]]);
+    user.check(&["mcp", "remove", "a__b"], &expect![[r#"
+        stderr: error: a server cannot be called `a__b`: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it, for example to `a_b`
+        exit 2
+    "#]]);
+    user.write_config("haft.toml", "[mcp.servers.time\n");
+    user.check(
+        &["mcp", "remove", "time"],
+        &expect![[r#"
+        stderr: error: `HOME/config/haft/haft.toml` is no TOML; `haft config check` says where
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
 fn the_servers_of_a_workspace_are_not_started_before_the_person_says_so() {
     let user = User::new();
     let marker = user.home.path().join("started");

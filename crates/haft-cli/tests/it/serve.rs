@@ -1,5 +1,6 @@
 //! `haft serve`, as far as nobody is served: what is printed for clients, what is refused, and what waits for a person.
 
+use crate::terminal::Terminal;
 use crate::waiting::{say, waiting};
 use crate::{check, haft};
 use expect_test::expect;
@@ -10,6 +11,17 @@ use haft_testkit::Tree;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
+
+#[test]
+fn a_person_who_starts_it_at_a_terminal_is_told_who_does() {
+    let tree = Tree::new();
+    let mut command = haft(tree.path(), &["serve"]);
+    command.env("XDG_CONFIG_HOME", tree.path()).env("XDG_STATE_HOME", tree.path());
+    let mut terminal = Terminal::start(&command);
+    terminal.until("what it is", |shown| shown.contains("haft serve --print-config CLIENT"));
+    terminal.types("\u{4}");
+    assert!(terminal.ended().success());
+}
 
 #[test]
 fn standard_output_is_what_to_paste() {
