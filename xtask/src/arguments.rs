@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Examples,
     Msrv,
     Corpus(Extent),
+    Crashes,
     Deploy,
     Durable,
     Postgres,
@@ -105,6 +106,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "corpus" if flags.has("--schemas") => Command::Corpus(Extent::AllSchemas),
         "corpus" if flags.has("--examples") => Command::Corpus(Extent::Examples),
         "corpus" => Command::Corpus(Extent::All),
+        "crashes" => Command::Crashes,
         "deploy" => Command::Deploy,
         "durable" => Command::Durable,
         "postgres" => Command::Postgres,
@@ -278,6 +280,7 @@ mod tests {
         check("mcp-conformance", Command::McpConformance);
         check("mcp-instances", Command::McpInstances);
         check("mcp-servers", Command::McpServers);
+        check("crashes", Command::Crashes);
         check("deploy", Command::Deploy);
         check("durable", Command::Durable);
         check("postgres", Command::Postgres);

@@ -16,8 +16,9 @@ use crate::step::{Failure, Outcome, StepResult};
 use crate::tool::missing_tool;
 use crate::workspace::Workspace;
 use crate::{
-    api, browser, corpus, deploy, docs, durable, examples, features, footprint, fuzz, layers, mcp_clients,
-    mcp_conformance, mcp_servers, minimal, msrv, postgres, prism, release, sizes, together, walk as guide,
+    api, browser, corpus, crashes, deploy, docs, durable, examples, features, footprint, fuzz, layers,
+    mcp_clients, mcp_conformance, mcp_servers, minimal, msrv, postgres, prism, release, sizes, together,
+    walk as guide,
 };
 
 /// How much is run.
@@ -97,6 +98,12 @@ const STEPS: &[Step<Workspace>] = &[
     Step { name: "minimal", claim: "the lowest versions are enough", reach: Reach::Full, run: minimal::run },
     Step { name: "fuzz", claim: "random texts break no promise", reach: Reach::Full, run: fuzz::run_all },
     Step { name: "soak", claim: "ten thousand random batches leave nothing", reach: Reach::Full, run: soak },
+    Step {
+        name: "crashes",
+        claim: "nothing is done twice or lost by who dies",
+        reach: Reach::Full,
+        run: crashes::run,
+    },
     Step { name: "deny", claim: "licences and sources are acceptable", reach: Reach::Usual, run: deny },
     Step { name: "examples", claim: "the examples build and play", reach: Reach::Usual, run: examples::run },
     Step {
@@ -364,19 +371,12 @@ fn tests(workspace: &Workspace) -> StepResult {
     } else if workspace.on_ci() {
         return missing_tool(true, "cargo-nextest");
     } else {
+        // Tests start examples, which `cargo test` only builds where no targets are named.
+        let all = ["--workspace", "--features", &features, "--locked"];
+        workspace.cargo(&[&["build", "--examples"], &all[..]].concat(), REPAIR)?;
         // The targets that nextest runs: benchmarks are not tests.
-        let arguments = [
-            "test",
-            "--workspace",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--examples",
-            "--features",
-            &features,
-            "--locked",
-        ];
-        workspace.cargo(&arguments, REPAIR)?;
+        let targets = ["test", "--lib", "--bins", "--tests", "--examples"];
+        workspace.cargo(&[&targets, &all[..]].concat(), REPAIR)?;
     }
     Ok(Outcome::Done)
 }

@@ -25,12 +25,16 @@ const AT_ONCE: &str = "--test-threads=6";
 
 /// Installs what is not there, and runs the tests that need it.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
-    if let Err(missing) = PACKAGES.installed(workspace) {
-        return missing;
-    }
-    // Workers stand behind it as deploy/ says.
-    if let Err(missing) = nginx::program(workspace) {
+    if let Err(missing) = installed(workspace) {
         return missing;
     }
     together::ignored_tests(workspace, &[AT_ONCE, "with_engine::"], REPAIR)
+}
+
+/// Installs what the tests need, and otherwise says how the step ends without it.
+pub(crate) fn installed(workspace: &Workspace) -> Result<(), StepResult> {
+    PACKAGES.installed(workspace)?;
+    // Workers stand behind it as deploy/ says.
+    nginx::program(workspace)?;
+    Ok(())
 }

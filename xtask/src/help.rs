@@ -151,6 +151,17 @@ pub(crate) const PAGES: &[Page] = &[
         examples: &[("cargo xtask deploy", "after a change to deploy/")],
     },
     Page {
+        name: "crashes",
+        usage: "",
+        summary: "kill processes at every place where something is kept",
+        details: "Runs the tests in which processes die: in the middle of a change of files, of a store, of a run and of\n\
+                  runs below it, and of a call that an engine keeps. `cargo xtask ci` tries a part of these places, this all of\n\
+                  them, which takes minutes. The last part needs what `cargo xtask durable` installs; without it that part is\n\
+                  skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask crashes", "after a change to what is kept, or in which order")],
+    },
+    Page {
         name: "durable",
         usage: "",
         summary: "have a real engine keep calls while what makes them dies",

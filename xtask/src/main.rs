@@ -12,6 +12,7 @@ mod browser;
 mod built;
 mod ci;
 mod corpus;
+mod crashes;
 mod deploy;
 mod docs;
 mod durable;
@@ -85,6 +86,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Sizes => sizes::run(&workspace),
         Command::Features => features::run(&workspace),
         Command::CountExamples => docs::count(&workspace),
+        Command::Crashes => crashes::run(&workspace),
         Command::Deploy => deploy::run(&workspace),
         Command::Durable => durable::run(&workspace),
         Command::Postgres => postgres::run(&workspace),

@@ -303,8 +303,13 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
+/// How many scripts are tried; with `HAFT_CRASHES=all` as many as take a minute.
+fn cases() -> u32 {
+    if std::env::var_os("HAFT_CRASHES").is_some() { 1_000 } else { 24 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_run_that_is_killed_wherever_something_is_kept_does_nothing_twice(script in script()) {

@@ -22,7 +22,8 @@ use tempfile::TempDir;
 const CALL: &str = "HAFT_TEST_CALL";
 const PLACE: &str = "HAFT_TEST_PLACE";
 
-/// How many processes are killed for one call at most, at places that are spread evenly over its changes.
+/// How many processes are killed for one call at most, at places that are spread evenly over its changes; with `HAFT_CRASHES=all`
+/// one is at each place.
 const KILLED: usize = 60;
 
 /// The test that is the other process.
@@ -253,7 +254,8 @@ fn check(tool: &str, input: &Value) {
     assert!(all > 10, "{all} are too few to have been a change of a file");
     let after = whole.found();
     assert_ne!(before, after);
-    for changes in (0..).step_by(all.div_ceil(KILLED)) {
+    let killed = if std::env::var_os("HAFT_CRASHES").is_some() { all } else { KILLED };
+    for changes in (0..).step_by(all.div_ceil(killed)) {
         let place = Place::new();
         let ending = Other::start(&place, tool, input).kill_before(changes);
         let workdir = place.workdir();
