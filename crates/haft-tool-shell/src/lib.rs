@@ -1,4 +1,4 @@
-//! The shell tool for models: `bash`, its jobs, and programs without a shell.
+//! Shell tools for models: `bash`, its jobs, and programs without a shell.
 //!
 //! [`Bash`] runs a script with `bash -c` in a [`Workdir`](haft_workdir::Workdir), waits for it, and gives back what it
 //! printed and how it ended. A non-zero exit code is a result and not an error: whether it is one, the model knows.
