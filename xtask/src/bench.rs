@@ -149,17 +149,20 @@ pub(crate) fn run(workspace: &Workspace, bench: &Bench, arguments: &[String]) ->
     Ok(Outcome::Done)
 }
 
-/// Builds all benchmarks, and runs one after the other when nothing is left to be built.
+/// Builds all benchmarks, with the features of all, and runs one after the other when nothing is left to be built.
 pub(crate) fn run_all(workspace: &Workspace) -> StepResult {
+    const REPAIR: &str = "Make `cargo xtask bench NAME` succeed for the one that failed, and run `cargo xtask bench all` again.";
+    let mut all = vec!["bench", "--locked"];
     for bench in BENCHES {
-        let mut all = bench.command();
-        all.push("--no-run");
-        workspace.cargo(&all, &bench.repair())?;
+        all.extend(["--package", bench.package, "--bench", bench.target]);
     }
-    for bench in BENCHES {
-        println!("\n# {}: {}", bench.name, bench.about);
-        run(workspace, bench, &[])?;
-    }
+    let features = BENCHES.iter().flat_map(|bench| {
+        let features = bench.features.split(',').filter(|feature| !feature.is_empty());
+        features.map(|feature| format!("{}/{feature}", bench.package))
+    });
+    let features = features.collect::<Vec<_>>().join(",");
+    all.extend(["--features", &features]);
+    workspace.cargo(&all, REPAIR)?;
     Ok(Outcome::Done)
 }
 

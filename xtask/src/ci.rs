@@ -100,7 +100,7 @@ const STEPS: &[Step<Workspace>] = &[
     Step { name: "soak", claim: "ten thousand random batches leave nothing", reach: Reach::Full, run: soak },
     Step {
         name: "crashes",
-        claim: "nothing is done twice or lost by who dies",
+        claim: "nothing is done twice or lost when a process dies",
         reach: Reach::Full,
         run: crashes::run,
     },

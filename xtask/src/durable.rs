@@ -21,7 +21,7 @@ const PACKAGES: Packages = Packages {
 };
 
 /// More than there are cores, since each test waits for its engine most of the time.
-const AT_ONCE: &str = "--test-threads=6";
+pub(crate) const AT_ONCE: &str = "--test-threads=6";
 
 /// Installs what is not there, and runs the tests that need it.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {

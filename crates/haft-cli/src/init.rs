@@ -112,8 +112,8 @@ fn check_is_project(root: &Path) -> Result<()> {
         Some(home) if home.starts_with(root) => {
             let what = if home == root { "is" } else { "holds" };
             let message = format!(
-                "this directory {what} your home directory, and tools could change all of it; go to a project, or name one with \
-                 `--workdir`; `haft init --user` writes rules that hold everywhere"
+                "this directory {what} your home directory, and tools could change all of it; go to a project, or give \
+                 `--workdir .` if this one is meant; `haft init --user` writes rules that hold everywhere"
             );
             Err(UsageError(message).into())
         }

@@ -43,7 +43,7 @@ use arguments::McpCommand;
 pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
     match command {
         McpCommand::Add(options) => add::add(&options),
-        McpCommand::Remove(options) => remove::remove(&options),
+        McpCommand::Remove(options) => remove::remove(&options).await,
         McpCommand::List(options) => list::list(&options),
         McpCommand::Status(options) => status::status(&options).await,
         McpCommand::Tools(options) => tools::tools(&options).await,

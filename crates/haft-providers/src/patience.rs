@@ -76,8 +76,8 @@ impl Patience {
         self
     }
 
-    /// Has somebody told each time that a request will be made again: what went wrong, and how long is waited before. Nobody
-    /// is, by default. It is called where the model is asked, and must not block.
+    /// Tells a host each time that a request will be made again, unless it is cancelled before: what went wrong, and how long
+    /// is waited first. By default nobody is told. It is called where the model is asked, and must not block.
     pub fn on_retry(mut self, told: impl Fn(&ModelError, Duration) + Send + Sync + 'static) -> Self {
         self.told = Told(Some(Arc::new(told)));
         self

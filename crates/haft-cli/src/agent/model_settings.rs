@@ -2,12 +2,12 @@ use super::Header;
 use super::arguments::ModelOptions;
 use super::header::{KeptHeader, SentHeader};
 use crate::config::ProviderName;
-use crate::exit::{UsageError, say_note};
+use crate::exit::UsageError;
 use crate::named_host::NamedHost;
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use haft::model::{Dialect, Model, ModelCapabilities};
-use haft::providers::{AnthropicModel, ApiKey, OpenAiChatModel, OpenAiResponsesModel, Patience, Service};
+use haft::providers::{AnthropicModel, ApiKey, OpenAiChatModel, OpenAiResponsesModel, Service};
 use haft::tools_core::Redactor;
 use serde::{Deserialize, Serialize};
 use std::env;
@@ -217,14 +217,14 @@ impl ModelSettings {
         let unsaid = if self.base_url.is_some() { Wire::Chat } else { Wire::Responses };
         match (api, self.wire.unwrap_or(unsaid)) {
             (Like::Anthropic, _) => {
-                let mut model = AnthropicModel::new(service, capabilities).patience(patience());
+                let mut model = AnthropicModel::new(service, capabilities);
                 if let Some(effort) = &self.effort {
                     model = model.effort(effort);
                 }
                 Box::new(model)
             }
             (Like::OpenAi, Wire::Chat) => {
-                let mut model = OpenAiChatModel::new(service, capabilities).patience(patience());
+                let mut model = OpenAiChatModel::new(service, capabilities);
                 if is_gemini {
                     model = model.dialect(Dialect::Gemini);
                 }
@@ -234,7 +234,7 @@ impl ModelSettings {
                 Box::new(model)
             }
             (Like::OpenAi, Wire::Responses) => {
-                let mut model = OpenAiResponsesModel::new(service, capabilities).patience(patience());
+                let mut model = OpenAiResponsesModel::new(service, capabilities);
                 if let Some(effort) = &self.effort {
                     model = model.reasoning_effort(effort);
                 }
@@ -262,14 +262,6 @@ impl ModelSettings {
             ))),
         }
     }
-}
-
-/// Waits for a model as usual, and has who waits know why.
-fn patience() -> Patience {
-    Patience::default().on_retry(|error, delay| {
-        let delay = delay.as_secs_f64();
-        say_note(&format!("the model is asked again in {delay:.1} s: {error}"));
-    })
 }
 
 /// Looks where a base URL leads; what goes there is encrypted, unless it stays on this machine.

@@ -45,7 +45,7 @@ pub(super) fn look() -> Vec<Finding> {
                 waiting(&found, &mut findings);
             }
         }
-        Ok(None) => findings.push(unwritable(path).unwrap_or_else(|| {
+        Ok(None) => findings.push(unwritable("state", path).unwrap_or_else(|| {
             let text = format!("nothing is remembered yet; it will be in `{}`", path.display());
             Finding::ok("state", text)
         })),
@@ -54,6 +54,8 @@ pub(super) fn look() -> Vec<Finding> {
     if let Ok(Some(changes)) = directories.changes_file() {
         match SqliteChanges::examine(&changes) {
             Ok(Some(found)) => whole("changes", &changes, &found, &mut findings),
+            // It lies beside the other, of which the same was said.
+            Ok(None) if is_shared => findings.extend(unwritable("changes", &changes)),
             Ok(None) => {}
             Err(error) => findings.push(unusable("changes", &error)),
         }
@@ -63,16 +65,16 @@ pub(super) fn look() -> Vec<Finding> {
 }
 
 /// Says why a database cannot be made here, if that is so.
-fn unwritable(path: &Path) -> Option<Finding> {
+fn unwritable(about: &str, path: &Path) -> Option<Finding> {
     let there = path.ancestors().skip(1).find(|ancestor| ancestor.symlink_metadata().is_ok())?;
     let because = if there.is_dir() {
         accessat(CWD, there, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).err()?.kind().to_string()
     } else {
-        "it is no directory".to_owned()
+        "it is no directory, or a link that leads to none".to_owned()
     };
     let text = format!("nothing can be remembered: `{}` cannot be made", path.display());
     let because = format!("nothing can be put into `{}`: {because}", there.display());
-    Some(Finding::error("state", text).because(because).next(ELSEWHERE))
+    Some(Finding::error(about, text).because(because).next(ELSEWHERE))
 }
 
 /// Says whether a database is whole, up to date and the user's own.

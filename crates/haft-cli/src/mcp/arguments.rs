@@ -16,7 +16,7 @@ Examples:
     Add(AddOptions),
     /// Take a server out of your configuration
     #[command(after_help = "\
-A login to it and what was accepted of its tools stay; `haft mcp logout` and `haft mcp reject`, before, forget them.
+The login to it is forgotten. What was accepted of its tools is kept for a server of that name.
 
 Examples:
   haft mcp remove time")]

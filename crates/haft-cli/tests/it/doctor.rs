@@ -111,7 +111,7 @@ fn where_nothing_can_be_remembered_is_an_error() {
         ok       workdir        TREE/work
         ok       model          no model is named, and only `haft agent` needs one; `OPENAI_API_KEY` is set
         error    state          nothing can be remembered: `TREE/state/haft/haft.db` cannot be made
-                                because: nothing can be put into `TREE/state/haft`: it is no directory
+                                because: nothing can be put into `TREE/state/haft`: it is no directory, or a link that leads to none
                                 next: put right what the cause says, or set HAFT_STATE to the absolute path of another file
         ok       files          nobody else can write what is configured or remembered
 

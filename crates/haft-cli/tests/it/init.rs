@@ -38,11 +38,11 @@ fn the_home_directory_is_no_project_unless_it_is_named() {
         shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
     };
     expect![[r#"
-        stderr: error: this directory is your home directory, and tools could change all of it; go to a project, or name one with `--workdir`; `haft init --user` writes rules that hold everywhere
+        stderr: error: this directory is your home directory, and tools could change all of it; go to a project, or give `--workdir .` if this one is meant; `haft init --user` writes rules that hold everywhere
         exit 2
     "#]].assert_eq(&home("work", &["init"]));
     expect![[r#"
-        stderr: error: this directory holds your home directory, and tools could change all of it; go to a project, or name one with `--workdir`; `haft init --user` writes rules that hold everywhere
+        stderr: error: this directory holds your home directory, and tools could change all of it; go to a project, or give `--workdir .` if this one is meant; `haft init --user` writes rules that hold everywhere
         exit 2
     "#]].assert_eq(&home("", &["init"]));
     expect![[r#"

@@ -213,7 +213,7 @@ fn a_server_is_removed_and_the_rest_of_the_file_stays() {
         exit 2
     "#]]);
     user.check(&["mcp", "remove", "a__b"], &expect![[r#"
-        stderr: error: a server cannot be called `a__b`: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it, for example to `a_b`
+        stderr: error: there is no server `a__b` in `HOME/config/haft/haft.toml`; `haft mcp list` says which file each is of
         exit 2
     "#]]);
     user.write_config("haft.toml", "[mcp.servers.time\n");

@@ -2,6 +2,7 @@
 
 use crate::mcp::User;
 use expect_test::expect;
+use haft::mcp::{CredentialStore as _, FileCredentials};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -95,4 +96,15 @@ fn a_login_that_is_refused_in_the_browser_ends_the_command() {
         error: the login to the MCP server `docs` failed: the authorization server says "access_denied": "not today\u{1b}[31m"
     "#]].assert_eq(&told);
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn with_a_server_the_login_to_it_is_removed() {
+    const URL: &str = "https://mcp.example.com/mcp";
+    let user = User::new();
+    user.write_config("haft.toml", &format!("[mcp.servers.docs]\nurl = \"{URL}\"\n"));
+    let logins = FileCredentials::new(user.home().join("state/haft/mcp-logins"));
+    logins.save(URL, "{}").unwrap();
+    assert!(user.command(&["mcp", "remove", "docs"]).output().unwrap().status.success());
+    assert_eq!(logins.load(URL).unwrap(), None);
 }

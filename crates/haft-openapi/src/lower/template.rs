@@ -43,7 +43,9 @@ pub(super) fn complete<'d>(
         return Err(operation.skipped("the path has too many places for parameters"));
     }
     if leads_elsewhere(template) {
-        return Err(operation.skipped("the path has a segment `.` or `..`, which leads elsewhere"));
+        return Err(operation.skipped(
+            "the path has a segment `.` or `..`, which leads elsewhere; write the path that is meant",
+        ));
     }
     let named = |wanted: &str| {
         let mut names = template.path.iter().chain(&template.query).filter_map(|piece| match piece {

@@ -62,12 +62,12 @@ paths:
             behind: GET https://x.example/a?b=/..
             dots: GET https://x.example/a/...
             names: GET https://x.example/a/.well-known/..b
-            Skipped: GET /.: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1./get`)
-            Skipped: GET /../admin: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1..~1admin/get`)
-            Skipped: GET /a/%2e%2E/b: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1%2e%2E~1b/get`)
-            Skipped: GET /a/.%2e: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1.%2e/get`)
-            Skipped: GET /a/..: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1../get`)
-            Skipped: GET /a/..?b=..: the path has a segment `.` or `..`, which leads elsewhere (at `/paths/~1a~1..?b=../get`)
+            Skipped: GET /.: the path has a segment `.` or `..`, which leads elsewhere; write the path that is meant (at `/paths/~1./get`)
+            Skipped: GET /../admin: the path has a segment `.` or `..`, which leads elsewhere; write the path that is meant (at `/paths/~1..~1admin/get`)
+            Skipped: GET /a/%2e%2E/b: the path has a segment `.` or `..`, which leads elsewhere; write the path that is meant (at `/paths/~1a~1%2e%2E~1b/get`)
+            Skipped: GET /a/.%2e: the path has a segment `.` or `..`, which leads elsewhere; write the path that is meant (at `/paths/~1a~1.%2e/get`)
+            Skipped: GET /a/..: the path has a segment `.` or `..`, which leads elsewhere; write the path that is meant (at `/paths/~1a~1../get`)
+            Skipped: GET /a/..?b=..: the path has a segment `.` or `..`, which leads elsewhere; write the path that is meant (at `/paths/~1a~1..?b=../get`)
         "#]],
     );
 }

@@ -8,7 +8,7 @@ use crate::permission::{Asked, Remembered, call_digest};
 use crate::registry::Entry;
 use crate::{
     Access, Accesses, Approval, Approver, AskedQuestion, CallScope, Grant, GrantTerm, PendingCall, Prepared,
-    Preview, QuestionOutcome, Unmet, Verdict, Wants,
+    Preview, QuestionOutcome, Rule, Unmet, Verdict, Wants,
 };
 use futures_util::FutureExt as _;
 use haft_core::{Decision, Digest, Repair, ReplyStatus, ToolCall};
@@ -76,7 +76,12 @@ pub(super) fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Un
     let language = frame.shared.policy.rule_language();
     let suggest = |access: Option<&Access>| match access {
         Some(access) => language.suggest(access).map(|rule| rule.to_string()),
-        None => Some(entry.spec.name().to_string()),
+        // What is remembered is read back as a rule, where some names stand for something else.
+        None => language
+            .rule(entry.spec.name().as_str())
+            .ok()
+            .filter(Rule::chooses_tools)
+            .map(|rule| rule.to_string()),
     };
     let verdicts = frame.explain(&entry.spec, accesses);
     let asked = verdicts.iter().filter(|verdict| verdict.decision() == Decision::Ask);

@@ -2,7 +2,7 @@ use super::Refusal;
 use crate::ToolRegistry;
 use crate::nearest::listed;
 use crate::registry::Entry;
-use haft_core::{ErrorKind, ReplyStatus, ToolCall};
+use haft_core::{ErrorKind, Exposure, ReplyStatus, ToolCall, ToolSpec};
 use std::sync::Arc;
 
 /// The most tools that are listed where none is near.
@@ -28,17 +28,18 @@ fn unknown(registry: &ToolRegistry, name: &str) -> String {
         return format!("{wrong}; did you mean {}?", listed(near, "or"));
     }
     let direct = registry.direct_specs();
+    // Those that are only found by a search are not listed.
+    let is_found = |spec: &ToolSpec| spec.exposure() == Exposure::Deferred;
+    let found = if registry.iter().any(is_found) { ", and those that a search for tools finds" } else { "" };
     match direct.len() {
         0 => format!("{wrong}, and there is none; answer without tools"),
-        1 if registry.len() == 1 => {
+        1 if found.is_empty() => {
             let name = direct[0].name();
             format!("{wrong}; the only tool is `{name}`")
         }
         1..=MOST_LISTED => {
             let names = listed(direct.iter().map(|spec| spec.name().as_str()), "and");
-            // Those that are only found by a search are not listed.
-            let are = if registry.len() > direct.len() { "some of the tools are" } else { "the tools are" };
-            format!("{wrong}; {are} {names}")
+            format!("{wrong}; the tools are {names}{found}")
         }
         _ => format!("{wrong}; use one of the tools you were given"),
     }

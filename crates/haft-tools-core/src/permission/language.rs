@@ -99,16 +99,9 @@ impl RuleLanguage {
                 return Ok(Rule::opaque());
             }
             // To whoever means the mode, a selector would do nothing without a word.
-            let mut terms = rule
-                .split(|character: char| character == ',' || character.is_whitespace() || character == '!');
-            if let Some(word) = terms.find(|term| MODES.contains(term)) {
-                let stands =
-                    if word == "opaque" { "stands alone, or as in" } else { "needs a pattern, as in" };
-                let reason = format!(
-                    "`{word}` {stands} `{}`; a tool of that name is chosen by `@origin/{word}`",
-                    example(word)
-                );
-                return Err(RuleError { range: whole, reason });
+            if let Some(at) = mode_among(rule) {
+                let range = start + at.start..start + at.end;
+                return Err(RuleError { range, reason: misplaced(rule, at) });
             }
             return selector(rule, whole).map(Rule::tools);
         };
@@ -298,7 +291,42 @@ fn no_patterns(mode: AccessMode) -> String {
     )
 }
 
+/// Finds a mode among the terms of what would be a selector.
+fn mode_among(text: &str) -> Option<Range<usize>> {
+    let is_between = |character: char| character == ',' || character == '!' || character.is_whitespace();
+    let mut start = 0;
+    for term in text.split_inclusive(is_between) {
+        let word = term.trim_end_matches(is_between);
+        if MODES.contains(&word) {
+            return Some(start..start + word.len());
+        }
+        start += term.len();
+    }
+    None
+}
+
+/// Says what to write for a mode that stands where a tool is expected.
+fn misplaced(rule: &str, at: Range<usize>) -> String {
+    let word = &rule[at.clone()];
+    let example = example(word);
+    let by_name = format!("a tool of that name is chosen by `@origin/{word}`");
+    if rule == word {
+        format!("`{word}` needs a pattern, as in `{example}`; {by_name}")
+    } else if rule[..at.start].ends_with('!') {
+        format!(
+            "`{word}` is a mode and no tool; leave it out here, and say what may not be done as a rule of `deny`, such as `{example}`; {by_name}"
+        )
+    } else {
+        format!(
+            "`{word}` is a mode and no tool; write it as a rule of its own, such as `{example}`; {by_name}"
+        )
+    }
+}
+
 fn not_a_mode(word: &str) -> String {
+    if let Some(at) = mode_among(word) {
+        return misplaced(word, at);
+    }
     let near = nearest(word, MODES);
     let instead = if near.is_empty() { listed(MODES, "or") } else { listed(near, "or") };
     format!("`{word}` is not a mode; write {instead}")

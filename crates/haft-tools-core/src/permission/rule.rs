@@ -153,7 +153,7 @@ impl Rule {
     }
 
     /// Tells whether it matches whatever the chosen tools do.
-    pub(super) fn chooses_tools(&self) -> bool {
+    pub(crate) fn chooses_tools(&self) -> bool {
         matches!(self.matcher, Matcher::Tools(_))
     }
 

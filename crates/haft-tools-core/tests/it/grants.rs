@@ -353,6 +353,28 @@ async fn a_tool_that_was_granted_by_its_name_is_granted_only_what_touches_nothin
 }
 
 #[tokio::test]
+async fn a_tool_whose_name_is_another_rule_is_asked_about_each_time_and_grants_nothing_else() {
+    for name in ["opaque", "read", "write", "exec", "connect", "call"] {
+        let store = Arc::new(MemoryGrants::new());
+        let declare = |input: &Value| match input["touches"].as_str() {
+            Some("nothing") => Ok(Accesses::none()),
+            _ => Ok(Access::opaque("anything").into()),
+        };
+        let executor = LocalExecutor::builder(registry([Probe::new(name).declare(declare)]))
+            .approver(answers_in_turn([granted(GrantTerm::Always)]))
+            .grants(remembering(&store))
+            .build();
+        let mut seen = Vec::new();
+        for what in ["nothing", "nothing", "what is not known"] {
+            let reply = reply(&executor, name, json!({ "touches": what })).await;
+            let asked = reply.output.to_text().contains("asked");
+            seen.push(if asked { "asked".to_owned() } else { reply.status.to_string() });
+        }
+        assert_eq!(seen, ["ok", "asked", "asked"], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_never_to_be_done_is_not_done_in_a_wider_mode() {
     let store = Arc::new(MemoryGrants::new());
     let mode = ModeSwitch::default();

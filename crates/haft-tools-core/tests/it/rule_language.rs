@@ -157,37 +157,37 @@ fn what_is_no_rule_is_refused_at_its_place() {
     rule(
         "read src",
         expect![[r#"
-        `read` needs a pattern, as in `read(src/**)`; a tool of that name is chosen by `@origin/read`
-        read src
-        ^^^^^^^^"#]],
+            `read` is a mode and no tool; write it as a rule of its own, such as `read(src/**)`; a tool of that name is chosen by `@origin/read`
+            read src
+            ^^^^"#]],
     );
     rule(
         "read,",
         expect![[r#"
-        `read` needs a pattern, as in `read(src/**)`; a tool of that name is chosen by `@origin/read`
-        read,
-        ^^^^^"#]],
+            `read` is a mode and no tool; write it as a rule of its own, such as `read(src/**)`; a tool of that name is chosen by `@origin/read`
+            read,
+            ^^^^"#]],
     );
     rule(
         "edit_file, write",
         expect![[r#"
-        `write` needs a pattern, as in `write(src/**)`; a tool of that name is chosen by `@origin/write`
-        edit_file, write
-        ^^^^^^^^^^^^^^^^"#]],
+            `write` is a mode and no tool; write it as a rule of its own, such as `write(src/**)`; a tool of that name is chosen by `@origin/write`
+            edit_file, write
+                       ^^^^^"#]],
     );
     rule(
         "!write",
         expect![[r#"
-        `write` needs a pattern, as in `write(src/**)`; a tool of that name is chosen by `@origin/write`
-        !write
-        ^^^^^^"#]],
+            `write` is a mode and no tool; leave it out here, and say what may not be done as a rule of `deny`, such as `write(src/**)`; a tool of that name is chosen by `@origin/write`
+            !write
+             ^^^^^"#]],
     );
     rule(
         "opaque,",
         expect![[r#"
-        `opaque` stands alone, or as in `opaque(bash)`; a tool of that name is chosen by `@origin/opaque`
-        opaque,
-        ^^^^^^^"#]],
+            `opaque` is a mode and no tool; write it as a rule of its own, such as `opaque(bash)`; a tool of that name is chosen by `@origin/opaque`
+            opaque,
+            ^^^^^^"#]],
     );
     rule("read_file,", expect!["read_file"]);
     rule("@host/read, @host/opaque", expect!["@host/read, @host/opaque"]);

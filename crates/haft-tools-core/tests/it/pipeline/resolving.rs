@@ -1,5 +1,6 @@
 use crate::fixture::{Probe, outline, permissive, reply};
 use expect_test::{Expect, expect};
+use haft_core::Exposure;
 use serde_json::json;
 
 async fn check(tools: &[&str], called: &str, expect: Expect) {
@@ -78,6 +79,20 @@ async fn an_unknown_tool_that_is_like_none_is_answered_with_all() {
         there is no tool `frobnicate`; use one of the tools you were given"#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn tools_that_are_only_found_are_told_of_and_hidden_ones_are_not() {
+    let told = async |exposure| {
+        let other = Probe::new("other").spec(|spec| spec.with_exposure(exposure));
+        let executor = permissive([Probe::new("bash"), other]).build();
+        reply(&executor, "frobnicate", json!({})).await.output.to_text()
+    };
+    assert_eq!(told(Exposure::Hidden).await, "there is no tool `frobnicate`; the only tool is `bash`");
+    assert_eq!(
+        told(Exposure::Deferred).await,
+        "there is no tool `frobnicate`; the tools are `bash`, and those that a search for tools finds"
+    );
 }
 
 #[tokio::test]
