@@ -2,6 +2,7 @@ use super::ladder::{Ladder, Level, Match, MatchKind, project, unified};
 use super::shift::Shift;
 use crate::text_change::{TextChange, with_line_ends};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -46,8 +47,9 @@ fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &s
     let of_old = project(&old, level);
     let of_content = ladder.projection(level);
     let content = ladder.content();
-    let first = of_content.place(&(start..start + of_old.text.len())).start;
-    let changes = line_changes(&old, &new).into_iter().map(|(from, to)| {
+    let found = of_content.place(&(start..start + of_old.text.len()));
+    let (first, there) = (found.start, unified(&content[found]));
+    let changes = line_changes(&old, &there, &new).into_iter().map(|(from, to)| {
         let (removed, added) = (&old[from.clone()], &new[to]);
         let (mut before, mut behind) = in_common(removed, added);
         // A blank that is looked over need not be there, so it cannot be what the two have in common.
@@ -101,7 +103,7 @@ fn by_lines(
         line.copied().unwrap_or(found.place.end)
     };
     let mut changes = Vec::new();
-    for (from, to) in line_changes(&old, &new) {
+    for (from, to) in line_changes(&old, &old, &new) {
         let mut ways: Vec<String> = shifts.iter().filter_map(|shift| shift.lines(&new[to.clone()])).collect();
         ways.sort_unstable();
         ways.dedup();
@@ -117,12 +119,22 @@ fn by_lines(
     Ok(changes)
 }
 
-/// Finds the lines that differ, as places of both texts.
-fn line_changes(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
+/// Finds the lines that differ, as places of both texts; a line that stands in the file as the new text wants it does not.
+fn line_changes(old: &str, there: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let there: Vec<&str> = there.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let mut compared = old.clone();
+    if there.len() == old.len() {
+        let wanted: HashSet<&str> = new.iter().copied().collect();
+        for (line, there) in compared.iter_mut().zip(there) {
+            if !wanted.contains(line) && wanted.contains(there) {
+                *line = there;
+            }
+        }
+    }
     let deadline = Instant::now().checked_add(PATIENCE);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &compared, &new, deadline);
     let place = |lines: &[&str], range: Range<usize>| {
         let start: usize = lines[..range.start].iter().map(|line| line.len()).sum();
         start..start + lines[range].iter().map(|line| line.len()).sum::<usize>()

@@ -90,6 +90,27 @@ fn any_part_of_a_large_file_is_read() {
 }
 
 #[test]
+fn where_they_are_mixed_a_line_that_stays_ends_as_before() {
+    check(
+        b"fn a() {\n    // b\n    let c = \"\r\n    d\r\n",
+        "edit_file",
+        json!({ "path": "a", "edits": [
+            { "old": "fn a() { \n    // b  \n    let c = \"\n", "new": "fn a() {\n    // b\n" }
+        ] }),
+        &expect![[r#"
+            ok
+            edited `a`: 1 replacement, sha256:0d1f6b5b6d7c; found without regard to blanks at the ends of lines
+            @@ -1,4 +1,3 @@
+             fn a() {
+                 // b
+            -    let c = "␍
+                 d␍
+        "#]],
+        b"fn a() {\n    // b\n    d\r\n",
+    );
+}
+
+#[test]
 fn they_are_edited_as_lines() {
     let edit = |old: &str, new: &str| json!({ "path": "a", "edits": [{ "old": old, "new": new }] });
     check(
