@@ -295,7 +295,8 @@ pub(crate) fn measure() {
 /// Outlines the files that `HAFT_BENCH_SOURCES` names, such as large sources of other projects.
 fn named(tools: &Tools, tree: &Path) {
     let files = env::var_os("HAFT_BENCH_SOURCES").unwrap_or_default();
-    for (number, file) in env::split_paths(&files).enumerate() {
+    let files = env::split_paths(&files).filter(|file| !file.as_os_str().is_empty());
+    for (number, file) in files.enumerate() {
         let text = fs::read(&file).unwrap();
         let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
         let Some(language) = language(extension, &text) else {
