@@ -27,9 +27,11 @@ pub struct Patience {
     pub(crate) told: Told,
 }
 
+type OnRetry = dyn Fn(&ModelError, Duration) + Send + Sync;
+
 /// Is told that a model is asked again.
 #[derive(Clone, Default)]
-pub(crate) struct Told(Option<Arc<dyn Fn(&ModelError, Duration) + Send + Sync>>);
+pub(crate) struct Told(Option<Arc<OnRetry>>);
 
 impl Told {
     pub(crate) fn tell(&self, error: &ModelError, delay: Duration) {
