@@ -18,25 +18,24 @@ pub(super) async fn remove(options: &RemoveOptions) -> Result<Exit> {
     let (shown, server) = (visible(&path.display().to_string()), visible(name));
     let table = parsed(&text)
         .with_context(|| UsageError(format!("`{shown}` is no TOML; `haft config check` says where")))?;
-    let left = less(table, name).with_context(|| {
+    let (left, is_remote) = less(table, name).with_context(|| {
         UsageError(format!(
             "there is no server `{server}` in `{shown}`; `haft mcp list` says which file each is of"
         ))
     })?;
     // It is known where the login is as long as the server is.
-    if left.1
-        && let Ok(running) = Running::configured(None, std::slice::from_ref(name))
-    {
-        forget_login(&running, name).await;
-    }
+    let running = if is_remote { Running::configured(None, std::slice::from_ref(name)).ok() } else { None };
     let after = [by_lines(&text, name), by_keys(&text, name)]
         .into_iter()
         .flatten()
-        .find(|after| parsed(after).as_ref() == Some(&left.0));
-    let after = after.with_context(|| {
-        UsageError(format!("`{server}` cannot be taken out of `{shown}`; take it out there"))
-    })?;
+        .find(|after| parsed(after).as_ref() == Some(&left))
+        .with_context(|| {
+            UsageError(format!("`{server}` cannot be taken out of `{shown}`; take it out there"))
+        })?;
     write_user_file(&path, &after)?;
+    if let Some(running) = running {
+        forget_login(&running, name).await;
+    }
     anstream::println!("{GOOD}removed{GOOD:#} {NAME}{server}{NAME:#} from {shown}");
     Ok(Exit::Done)
 }

@@ -3,12 +3,21 @@
 use crate::{haft, shown};
 use expect_test::{Expect, expect};
 use haft_testkit::Tree;
+use std::process::Command;
+
+fn command(tree: &Tree, from: &str, arguments: &[&str]) -> Command {
+    let at = |folder: &str| tree.path().join(folder);
+    let mut command = haft(&at(from), arguments);
+    command.env("XDG_CONFIG_HOME", at("config")).env("XDG_STATE_HOME", at("state"));
+    command
+}
+
+fn told(tree: &Tree, command: &mut Command) -> String {
+    shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
+}
 
 fn as_user(tree: &Tree, arguments: &[&str]) -> String {
-    let at = |folder: &str| tree.path().join(folder);
-    let mut command = haft(&at("work"), arguments);
-    command.env("XDG_CONFIG_HOME", at("config")).env("XDG_STATE_HOME", at("state"));
-    shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
+    told(tree, &mut command(tree, "work", arguments))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
@@ -31,11 +40,7 @@ fn allowed(tree: &Tree) -> Vec<String> {
 fn the_home_directory_is_no_project_unless_it_is_named() {
     let tree = tree();
     let home = |from: &str, arguments: &[&str]| {
-        let at = |folder: &str| tree.path().join(folder);
-        let mut command = haft(&at(from), arguments);
-        command.env("XDG_CONFIG_HOME", at("config")).env("XDG_STATE_HOME", at("state"));
-        command.env("HOME", at("work"));
-        shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
+        told(&tree, command(&tree, from, arguments).env("HOME", tree.path().join("work")))
     };
     expect![[r#"
         stderr: error: this directory is your home directory, and tools could change all of it; go to a project, or give `--workdir .` if this one is meant; `haft init --user` writes rules that hold everywhere
