@@ -59,7 +59,7 @@
 //!
 //! A model's answer that breaks off in the middle counts for nothing, and is asked for again, at most twice in a row; observers
 //! are told ([`TurnDiscarded`](haft_core::EventKind::TurnDiscarded)), and what it cost is counted. A request that is not answered
-//! at all is the model's to repeat.
+//! at all is the model's to repeat, of which observers are told, too ([`ModelRetried`](haft_core::EventKind::ModelRetried)).
 //!
 //! # What the model is told
 //!

@@ -385,6 +385,9 @@ fn note(kind: &EventKind) -> Option<String> {
         EventKind::TurnDiscarded { reason, again: true, .. } => {
             format!("this turn counts for nothing, and the model is asked again: {reason}")
         }
+        EventKind::ModelRetried { reason, pause_ms } => {
+            format!("the model is asked again in {}: {reason}", spoken(Duration::from_millis(*pause_ms)))
+        }
         EventKind::BudgetSpent { which } => format!("the budget of {which} is spent"),
         EventKind::Looping { name, times } => {
             format!("`{name}` was called {times} times with the same result")

@@ -137,6 +137,13 @@ pub enum EventKind {
         /// Whether the model is asked for it again.
         again: bool,
     },
+    /// The model's provider did not begin to answer, and is asked again after a pause.
+    ModelRetried {
+        /// What it failed with, for people.
+        reason: String,
+        /// How long is waited first, in milliseconds.
+        pause_ms: u64,
+    },
     /// A budget of the run is spent: the model gets one more turn, without tools, and the run ends.
     BudgetSpent {
         /// What was spent.

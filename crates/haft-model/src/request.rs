@@ -1,5 +1,7 @@
+use crate::{ModelError, RetryObserver};
 use haft_core::{Message, ToolSpec};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Asks a model for the next turn of a transcript.
 ///
@@ -36,6 +38,8 @@ pub struct ModelRequest {
     pub max_output_tokens: Option<u32>,
     /// How freely the model chooses its words, from 0.0 to the provider's maximum; `None` leaves it to the provider.
     pub temperature: Option<f64>,
+    /// Who is told that the provider is asked again, while nothing of an answer has come.
+    pub retries: RetryObserver,
 }
 
 impl ModelRequest {
@@ -51,6 +55,7 @@ impl ModelRequest {
             without_calls: false,
             max_output_tokens: None,
             temperature: None,
+            retries: RetryObserver::default(),
         }
     }
 
@@ -81,6 +86,13 @@ impl ModelRequest {
     /// Sets how freely the model chooses its words, from 0.0 to the provider's maximum.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
+        self
+    }
+
+    /// Tells whoever waits for the turn each time that the provider will be asked again: what went wrong, and how long is
+    /// waited first. It is called where the model is asked, and must not block.
+    pub fn on_retry(mut self, tells: impl Fn(&ModelError, Duration) + Send + Sync + 'static) -> Self {
+        self.retries = RetryObserver::new(tells);
         self
     }
 }

@@ -264,6 +264,7 @@ impl Model for AnthropicModel {
             headers: &[VERSION],
             body: request::body(self, &request),
             patience: &self.patience,
+            retries: &request.retries,
         };
         asking::stream(asking, || reader::MessageReader::new(aliases.clone(), turn), cancel).await
     }

@@ -8,7 +8,7 @@ use crate::turn::{Deltas, Flow, Source, Turn};
 use crate::{Patience, Service};
 use bytes::Bytes;
 use haft_http::{Body, Exchange};
-use haft_model::{DeltaStream, ModelError};
+use haft_model::{DeltaStream, ModelError, RetryObserver};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use serde_json::Value;
@@ -40,6 +40,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) headers: &'a [(&'static str, &'static str)],
     pub(crate) body: Value,
     pub(crate) patience: &'a Patience,
+    pub(crate) retries: &'a RetryObserver,
 }
 
 /// Asks until an answer begins, and gives its deltas.
@@ -54,7 +55,7 @@ pub(crate) async fn stream<R: Reader>(
         let events = Events::new(answer.into_body(), asking.patience.idle_timeout);
         Turn::begin(Answer { events, reader: reader() }, asking.service.redaction(), cancel.clone()).await
     };
-    insist(asking.patience, &cancel, begin).await.map(Turn::deltas)
+    insist(asking.patience, asking.retries, &cancel, begin).await.map(Turn::deltas)
 }
 
 impl Asking<'_> {

@@ -242,7 +242,7 @@ impl Model for GenaiModel {
             let answer = Answer::new(stream, self.adapter, host, aliases.clone(), ids.clone());
             Turn::begin(answer, self.redaction(), cancel.clone()).await
         };
-        insist(&self.patience, &cancel, begin).await.map(Turn::deltas)
+        insist(&self.patience, &request.retries, &cancel, begin).await.map(Turn::deltas)
     }
 }
 

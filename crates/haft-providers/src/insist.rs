@@ -2,13 +2,14 @@
 
 use crate::Patience;
 use crate::complaint::Fault;
-use haft_model::ModelError;
+use haft_model::{ModelError, RetryObserver};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Begins an answer, as often as the patience allows and while what went wrong may pass by itself.
 pub(crate) async fn insist<T, F>(
     patience: &Patience,
+    retries: &RetryObserver,
     cancel: &CancellationToken,
     attempt: impl Fn() -> F,
 ) -> Result<T, ModelError>
@@ -32,7 +33,7 @@ where
             return Err(error);
         }
         tracing::debug!(%error, ?pause, left, "a model is asked again");
-        patience.told.tell(&error, pause);
+        retries.asked_again(&error, pause);
         left -= 1;
         wait = (wait * 2).min(Duration::from_secs(8).max(patience.delay));
         tokio::select! {

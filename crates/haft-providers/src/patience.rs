@@ -1,6 +1,3 @@
-use haft_model::ModelError;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Says how long a model is waited for, and how often it is asked again.
@@ -8,7 +5,8 @@ use std::time::Duration;
 /// A request is made again only as long as nothing of an answer has come, and only for what passes by itself: a limit of
 /// rate, an overloaded or failing server, a connection that could not be made or that broke. What a service says by
 /// `Retry-After` is waited for; where it says nothing, the wait begins at half a second and doubles up to eight, less up to
-/// a quarter at random, as the libraries of OpenAI and Anthropic do it.
+/// a quarter at random, as the libraries of OpenAI and Anthropic do it. Whoever waits is told by
+/// [`ModelRequest::on_retry`](haft_model::ModelRequest::on_retry).
 ///
 /// ```
 /// use haft_providers::Patience;
@@ -24,38 +22,6 @@ pub struct Patience {
     pub(crate) longest_delay: Duration,
     pub(crate) first_byte_timeout: Duration,
     pub(crate) idle_timeout: Duration,
-    pub(crate) told: Told,
-}
-
-type OnRetry = dyn Fn(&ModelError, Duration) + Send + Sync;
-
-/// Is told that a model is asked again.
-#[derive(Clone, Default)]
-pub(crate) struct Told(Option<Arc<OnRetry>>);
-
-impl Told {
-    pub(crate) fn tell(&self, error: &ModelError, delay: Duration) {
-        if let Some(told) = &self.0 {
-            told(error, delay);
-        }
-    }
-}
-
-impl PartialEq for Told {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(told), Some(other)) => Arc::ptr_eq(told, other),
-            (told, other) => told.is_none() && other.is_none(),
-        }
-    }
-}
-
-impl Eq for Told {}
-
-impl fmt::Debug for Told {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Some(..)" } else { "None" })
-    }
 }
 
 impl Patience {
@@ -75,13 +41,6 @@ impl Patience {
     /// long it wants to be left alone.
     pub fn longest_delay(mut self, delay: Duration) -> Self {
         self.longest_delay = delay;
-        self
-    }
-
-    /// Tells a host each time that a request will be made again, unless it is cancelled before: what went wrong, and how long
-    /// is waited first. By default nobody is told. It is called where the model is asked, and must not block.
-    pub fn on_retry(mut self, told: impl Fn(&ModelError, Duration) + Send + Sync + 'static) -> Self {
-        self.told = Told(Some(Arc::new(told)));
         self
     }
 
@@ -107,7 +66,6 @@ impl Default for Patience {
             longest_delay: Duration::from_mins(1),
             first_byte_timeout: Duration::from_mins(10),
             idle_timeout: Duration::from_mins(5),
-            told: Told::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::span;
 use super::told::Told;
 use crate::compaction::BYTES_A_TOKEN;
 use crate::{RunEvent, Spent, TurnRecord};
-use haft_core::{Usage, with_causes};
+use haft_core::{EventKind, Usage, with_causes};
 use haft_model::{Delta, ModelError, ModelRequest, ModelTurn, assemble};
 use haft_tools_core::now_ms;
 use std::sync::Arc;
@@ -158,6 +158,14 @@ impl Run<'_> {
     fn request(&mut self) -> ModelRequest {
         let mut request = ModelRequest::new(self.state.told().iter().cloned());
         request = request.tools(Arc::clone(&self.offered().list));
+        if self.agent.events.is_observed() {
+            let (events, scope) = (self.agent.events.clone(), self.scope.clone());
+            request = request.on_retry(move |error, pause| {
+                let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+                events
+                    .emit(&scope, None, || EventKind::ModelRetried { reason: with_causes(error), pause_ms });
+            });
+        }
         if !self.state.offers_tools() {
             request = request.without_calls();
         }

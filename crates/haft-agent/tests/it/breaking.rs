@@ -32,6 +32,8 @@ enum Ends {
     Hangs,
     /// Before it began.
     Refused,
+    /// Whole, once its provider was asked again.
+    Late,
 }
 
 /// Gives one answer after the other; each costs 10 tokens, unless it says nothing of that.
@@ -54,11 +56,15 @@ impl Model for Breaks {
         &self.capabilities
     }
 
-    async fn stream(&self, _: ModelRequest, _: CancellationToken) -> Result<DeltaStream, ModelError> {
+    async fn stream(&self, request: ModelRequest, _: CancellationToken) -> Result<DeltaStream, ModelError> {
         let ends = self.answers.lock().unwrap().pop_front().unwrap();
         let limited = |seconds| ModelError::RateLimited { retry_after: Some(Duration::from_secs(seconds)) };
         let end = match ends {
             Ends::Refused => return Err(ModelError::unavailable("no route")),
+            Ends::Late => {
+                request.retries.asked_again(&limited(2), Duration::from_millis(1500));
+                Ok(Delta::Stop(StopReason::EndTurn))
+            }
             Ends::Whole => Ok(Delta::Stop(StopReason::EndTurn)),
             Ends::Broken => Err(ModelError::Truncated),
             Ends::Limited(seconds) => Err(limited(seconds)),
@@ -86,6 +92,7 @@ async fn run(answers: &[Ends], counts: bool, configured: impl FnOnce(Agent) -> A
             EventKind::TurnDiscarded { turn, reason, again } => {
                 format!("{turn} discarded ({again}): {reason}")
             }
+            EventKind::ModelRetried { reason, pause_ms } => format!("again in {pause_ms} ms: {reason}"),
             _ => return,
         };
         sink.lock().unwrap().push(told);
@@ -120,6 +127,19 @@ async fn an_answer_that_breaks_off_is_asked_for_again_and_each_is_paid_for() {
     .await;
     assert_eq!((state.turns(), state.last_text().as_str(), state.messages().len()), (1, "It is done.", 2));
     assert_eq!((state.usage().total(), state.spent().tokens), (30, 30));
+}
+
+#[tokio::test]
+async fn it_is_told_that_a_provider_is_asked_again() {
+    check(
+        &[Ends::Late],
+        expect![[r"
+        1 started
+        again in 1500 ms: the model's provider limits the rate of requests; wait 2 s, then ask again
+        1 finished
+        Completed"]],
+    )
+    .await;
 }
 
 #[tokio::test(start_paused = true)]

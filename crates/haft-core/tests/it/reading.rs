@@ -156,7 +156,7 @@ fn refuses_what_it_does_not_know() {
         ],
         expect![[r#"
             error: missing field `event` at line 1 column 34
-            error: unknown variant `exploded`, expected one of `run_started`, `run_ended`, `turn_started`, `text_delta`, `reasoning_delta`, `call_delta`, `turn_finished`, `turn_discarded`, `budget_spent`, `steered`, `looping`, `compacted`, `compaction_failed`, `paused`, `unpaused`, `started`, `decided`, `approval_requested`, `waits_below`, `question_asked`, `updated`, `progressed`, `retried`, `finished`, `abandoned_ended`, `tools_changed`, `tools_over_budget`, `source_failed` at line 1 column 53
+            error: unknown variant `exploded`, expected one of `run_started`, `run_ended`, `turn_started`, `text_delta`, `reasoning_delta`, `call_delta`, `turn_finished`, `turn_discarded`, `model_retried`, `budget_spent`, `steered`, `looping`, `compacted`, `compaction_failed`, `paused`, `unpaused`, `started`, `decided`, `approval_requested`, `waits_below`, `question_asked`, `updated`, `progressed`, `retried`, `finished`, `abandoned_ended`, `tools_changed`, `tools_over_budget`, `source_failed` at line 1 column 53
             error: invalid value: integer `-1`, expected u64 at line 1 column 14
             error: invalid value: integer `4294967296`, expected u32 at line 1 column 75
         "#]],

@@ -211,6 +211,7 @@ impl Model for OpenAiChatModel {
             headers: &[],
             body: request::body(self, &request),
             patience: &self.patience,
+            retries: &request.retries,
         };
         asking::stream(asking, || reader::ChunkReader::new(aliases.clone(), turn), cancel).await
     }

@@ -115,6 +115,7 @@ impl Model for OpenAiResponsesModel {
             headers: &[],
             body: request::body(self, &request),
             patience: &self.patience,
+            retries: &request.retries,
         };
         asking::stream(asking, || reader::ResponseReader::new(aliases.clone(), turn), cancel).await
     }

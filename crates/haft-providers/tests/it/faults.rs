@@ -160,12 +160,12 @@ async fn who_waits_is_told_that_it_is_asked_again() {
     for wire in ALL {
         let told = Arc::new(Mutex::new(Vec::new()));
         let tells = Arc::clone(&told);
-        let patience = quick().on_retry(move |error, delay| {
-            tells.lock().unwrap().push((error.to_string(), delay));
+        let request = go_on().on_retry(move |error, pause| {
+            tells.lock().unwrap().push((error.to_string(), pause));
         });
         let limited = Answer::new(429, "retry-after-ms: 2\r\n", "{}");
         let server = Server::start([limited, Answer::events(wire.transcript("text"))]).await;
-        let (_, turn) = take_turn(&*wire.patient_model(server.address, patience), go_on()).await;
+        let (_, turn) = take_turn(&*wire.model(server.address), request).await;
         assert!(turn.is_ok(), "{wire:?}: {turn:?}");
         let error = "the model's provider limits the rate of requests; wait 1 s, then ask again".to_owned();
         assert_eq!(*told.lock().unwrap(), [(error, Duration::from_millis(2))], "{wire:?}");

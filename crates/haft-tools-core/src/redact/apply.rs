@@ -37,6 +37,7 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
         }
         EventKind::Decided { reason, .. }
         | EventKind::Retried { reason, .. }
+        | EventKind::ModelRetried { reason, .. }
         | EventKind::TurnDiscarded { reason, .. } => {
             rewrite::text(reason, secrets);
         }
