@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::local::Shared;
 use super::prepare::panicked;
 use crate::panicked::discard;
-use crate::permission::{Asked, Remembered, call_digest};
+use crate::permission::{Asked, ModeSet, Remembered, call_digest};
 use crate::registry::Entry;
 use crate::{
     Access, Accesses, Approval, Approver, AskedQuestion, CallScope, Grant, GrantTerm, PendingCall, Prepared,
@@ -38,6 +38,7 @@ pub(super) const NO_APPROVER: &str = "nobody can be asked here";
 /// Describes, for a person, the call that the policy does not decide, or that they have to do something for.
 pub(super) async fn pending_call(
     frame: &Frame,
+    modes: ModeSet,
     entry: &Entry,
     call: &ToolCall,
     repairs: &[Repair],
@@ -62,7 +63,7 @@ pub(super) async fn pending_call(
         call,
         repairs,
         accesses,
-        unmet: unmet(frame, entry, accesses),
+        unmet: unmet(frame, modes, entry, accesses),
         preview,
         digest: digest(entry, call, prepared, &frame.scope),
         scope: &frame.scope,
@@ -72,7 +73,7 @@ pub(super) async fn pending_call(
 }
 
 /// Lists what has to be asked about, each with the rule that a grant would hold.
-pub(super) fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Unmet> {
+pub(super) fn unmet(frame: &Frame, modes: ModeSet, entry: &Entry, accesses: &Accesses) -> Vec<Unmet> {
     let language = frame.shared.policy.rule_language();
     let suggest = |access: Option<&Access>| match access {
         Some(access) => language.suggest(access).map(|rule| rule.to_string()),
@@ -83,7 +84,7 @@ pub(super) fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Un
             .filter(Rule::chooses_tools)
             .map(|rule| rule.to_string()),
     };
-    let verdicts = frame.explain(&entry.spec, accesses);
+    let verdicts = frame.explain(modes, &entry.spec, accesses);
     let asked = verdicts.iter().filter(|verdict| verdict.decision() == Decision::Ask);
     asked
         .map(|verdict| {
@@ -98,9 +99,14 @@ pub(super) fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Un
 /// # Errors
 ///
 /// When that cannot be read: somebody may have said that the call is never to be done.
-pub(super) async fn recall(frame: &Frame, entry: &Entry, prepared: &Prepared) -> Result<Remembered, Refusal> {
+pub(super) async fn recall(
+    frame: &Frame,
+    modes: ModeSet,
+    entry: &Entry,
+    prepared: &Prepared,
+) -> Result<Remembered, Refusal> {
     let Shared { policy, grants, .. } = &*frame.shared;
-    let verdicts = frame.explain(&entry.spec, prepared.accesses());
+    let verdicts = frame.explain(modes, &entry.spec, prepared.accesses());
     let chosen = |choose: fn(&Verdict<'_>) -> bool| -> Vec<Option<&Access>> {
         verdicts.iter().filter(|verdict| choose(verdict)).map(Verdict::access).collect()
     };
@@ -118,9 +124,10 @@ pub(super) async fn recall(frame: &Frame, entry: &Entry, prepared: &Prepared) ->
     })
 }
 
-/// Remembers a person's approval, if they want it to be: of what they were shown, that which has to be asked about now.
+/// Remembers a person's approval, if they want it to be: of what they were shown, that which had to be asked about.
 pub(super) async fn remember(
     frame: &Frame,
+    modes: ModeSet,
     entry: &Entry,
     prepared: &Prepared,
     approval: &Approval,
@@ -128,7 +135,7 @@ pub(super) async fn remember(
 ) {
     match approval {
         Approval::ApproveFor { term } if pending.can_be_remembered() => {
-            let mut asked = unmet(frame, entry, prepared.accesses());
+            let mut asked = unmet(frame, modes, entry, prepared.accesses());
             asked.retain(|unmet| pending.unmet.contains(unmet));
             keep(frame, Decision::Allow, *term, &asked).await;
         }
@@ -203,7 +210,7 @@ pub(super) fn never(grant: &Grant) -> Refusal {
 
 /// Tells the model that what ran is not what it asked for.
 pub(super) fn edited(from: &Value, to: &Value) -> Repair {
-    Repair::new("", from.clone(), Some(to.clone()), "edited by the person who approved the call")
+    Repair::new("", from.clone(), Some(to.clone()), "edited by the user, who then approved the call")
 }
 
 /// Answers a call that a person denied.

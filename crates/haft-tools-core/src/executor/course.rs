@@ -3,6 +3,7 @@ mod layered;
 mod outer;
 mod perform;
 mod rest;
+mod schedule;
 
 use self::layered::Layered;
 use self::rest::Rest;

@@ -1,5 +1,6 @@
 use super::Refusal;
 use crate::executor::frame::Frame;
+use crate::permission::ModeSet;
 use crate::registry::Entry;
 use crate::{Accesses, Prepared};
 use haft_core::{Decision, ReplyStatus};
@@ -97,14 +98,15 @@ impl Decided {
     }
 }
 
-/// Decides by the policy whether a prepared call may run; hands every decision to `tell` with its reason.
+/// Decides by the policy whether a prepared call may run in these modes; hands every decision to `tell` with its reason.
 pub(super) fn decide(
     frame: &Frame,
+    modes: ModeSet,
     entry: &Entry,
     prepared: Prepared,
     tell: impl FnOnce(Decision, &dyn Fn() -> String),
 ) -> Result<Decided, Refusal> {
-    let verdict = frame.decide(&entry.spec, prepared.accesses());
+    let verdict = frame.decide(modes, &entry.spec, prepared.accesses());
     tell(verdict.decision(), &|| verdict.to_string());
     match verdict.decision() {
         Decision::Allow if verdict.mode().is_some() => Ok(Decided::ByMode(prepared)),

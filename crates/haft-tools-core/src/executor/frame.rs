@@ -69,9 +69,14 @@ impl Frame {
         self.registry.as_ref().unwrap_or(&self.shared.registry)
     }
 
-    /// Decides whether a call may run, in the modes of now.
-    pub(super) fn decide<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Verdict<'a> {
-        self.shared.policy.decide_under(&self.scope, self.modes(), tool, accesses)
+    /// Decides whether a call may run in these modes.
+    pub(super) fn decide<'a>(
+        &'a self,
+        modes: ModeSet,
+        tool: &ToolSpec,
+        accesses: &'a Accesses,
+    ) -> Verdict<'a> {
+        self.shared.policy.decide_under(&self.scope, modes, tool, accesses)
     }
 
     /// Tells whether this is denied to a tool.
@@ -82,13 +87,18 @@ impl Frame {
     }
 
     /// Decides every access of a call on its own.
-    pub(super) fn explain<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Vec<Verdict<'a>> {
-        self.shared.policy.explain_under(&self.scope, self.modes(), tool, accesses)
+    pub(super) fn explain<'a>(
+        &'a self,
+        modes: ModeSet,
+        tool: &ToolSpec,
+        accesses: &'a Accesses,
+    ) -> Vec<Verdict<'a>> {
+        self.shared.policy.explain_under(&self.scope, modes, tool, accesses)
     }
 
-    /// What the executor's switch is set to, and the switches of those that execute the calls which make these: an agent
+    /// What the executor's switch is set to now, and the switches of those that execute the calls which make these: an agent
     /// with an executor of its own is not out of the reach of a person who sets the mode of the first.
-    fn modes(&self) -> ModeSet {
+    pub(super) fn modes(&self) -> ModeSet {
         let callers = std::iter::successors(self.caller.as_ref(), |caller| caller.caller());
         let outer = callers.filter_map(|caller| caller.frame());
         outer.fold(self.shared.mode.get().into(), |modes, outer| modes.with(outer.shared.mode.get()))

@@ -2,11 +2,11 @@ use crate::approvals::{answers, asking, deny, edit, reading};
 use crate::fixture::{Probe, call, outline, registry, reply, resource, scope, write};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use haft_core::Decision;
+use haft_core::{Decision, Event, EventKind};
 use haft_tools_core::{
-    Access, AccessMode, Accesses, Approval, Approver, Approvers, Batch, CallScope, Grant, GrantPlace,
+    Access, AccessMode, Accesses, Approval, Approver, Approvers, Batch, CallScope, Events, Grant, GrantPlace,
     GrantStore, GrantTerm, Grants, LocalExecutor, LocalExecutorBuilder, MemoryGrants, Mode, ModeSwitch,
-    PendingCall, Policy, Resumption, Rule, Rules, StoreError, ToolExecutor as _, answering_within,
+    Observer, PendingCall, Policy, Resumption, Rule, Rules, StoreError, ToolExecutor as _, answering_within,
     approver_fn,
 };
 use serde_json::{Value, json};
@@ -393,4 +393,29 @@ async fn what_is_never_to_be_done_is_not_done_in_a_wider_mode() {
         a: denied: the user has said before that this is never to be done (`write(file:a)`); do not try it again, find another way
         b: ok: {"path":"b"}
     "#]].assert_eq(&format!("{before}{after}"));
+}
+
+#[tokio::test]
+async fn what_is_never_to_be_done_is_not_done_where_the_mode_changes_while_that_is_looked_up() {
+    let store = Arc::new(MemoryGrants::new());
+    store.add(&Grant::new(Decision::Deny, "write(file:a)", None, GrantPlace::Always)).await.unwrap();
+    let mode = ModeSwitch::new(Mode::AcceptEdits);
+    let switch = mode.clone();
+    // As if a person set the mode right after the call was let run by the one before, and ahead of all else.
+    let sets: Arc<dyn Observer> = Arc::new(move |event: &Event| {
+        if matches!(event.kind, EventKind::Decided { .. }) {
+            switch.set(Mode::Plan);
+        }
+    });
+    let policy =
+        reading().accept_edits(Rules::new().allow(Rule::access(AccessMode::Write, resource("file:**"))));
+    let executor = asking(answers_in_turn([]))
+        .policy(policy)
+        .mode(&mode)
+        .grants(remembering(&store))
+        .events(Events::new([sets]));
+    check(executor, &["a"], expect![[r#"
+        a: denied: the user has said before that this is never to be done (`write(file:a)`); do not try it again, find another way
+    "#]]).await;
+    assert_eq!(mode.get(), Mode::Plan);
 }

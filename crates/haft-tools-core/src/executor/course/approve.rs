@@ -57,7 +57,7 @@ impl<'a> Rest<'a> {
                         && (!asked || !pending.unmet.is_empty())
                     {
                         self.record.answered(&approval);
-                        asking::remember(self.frame, entry, &prepared, &approval, &pending).await;
+                        asking::remember(self.frame, self.modes, entry, &prepared, &approval, &pending).await;
                         self.apply(approval, prepared, pending)?
                     } else {
                         self.ask(entry, prepared, Asking::Again, layered, token).await?
@@ -91,7 +91,7 @@ impl<'a> Rest<'a> {
         entry: &Entry,
         prepared: Prepared,
     ) -> Result<Result<Authorized, Prepared>, Refusal> {
-        match asking::recall(self.frame, entry, &prepared).await? {
+        match asking::recall(self.frame, self.modes, entry, &prepared).await? {
             Remembered::Nothing => Ok(Err(prepared)),
             Remembered::Granted(grants) => {
                 self.record.remembered(Decision::Allow, &grants);
@@ -130,7 +130,8 @@ impl<'a> Rest<'a> {
             let asking = async {
                 let (call, repairs) = (&self.record.call, &self.repairs);
                 let pending =
-                    asking::pending_call(self.frame, entry, call, repairs, &prepared, wants).await?;
+                    asking::pending_call(self.frame, self.modes, entry, call, repairs, &prepared, wants)
+                        .await?;
                 let pending = match layered {
                     Some(layered) => layered.noted(pending, self.frame.layers()),
                     None => pending,
@@ -152,7 +153,7 @@ impl<'a> Rest<'a> {
             }
         };
         self.record.answered(&approval);
-        asking::remember(self.frame, entry, &prepared, &approval, &pending).await;
+        asking::remember(self.frame, self.modes, entry, &prepared, &approval, &pending).await;
         self.apply(approval, prepared, pending)
     }
 

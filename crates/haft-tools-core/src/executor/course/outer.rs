@@ -33,7 +33,7 @@ impl Rest<'_> {
             call,
             repairs: &self.repairs,
             accesses: &accesses,
-            unmet: asking::unmet(frame, entry, &accesses),
+            unmet: asking::unmet(frame, self.modes, entry, &accesses),
             // Nobody is shown it.
             preview: Preview::Arguments,
             digest: call_digest(entry.version(), call, &accesses, &frame.scope),

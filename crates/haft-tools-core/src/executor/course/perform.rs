@@ -6,7 +6,7 @@ use crate::executor::decide::{Authorized, Terms};
 use crate::executor::frame::Frame;
 use crate::executor::prepare::prepare;
 use crate::executor::run::{Abandoned, Begun, Failure, Times, begin};
-use crate::executor::{CallOutcome, Refusal, span};
+use crate::executor::{CallOutcome, span};
 use crate::panicked::apart;
 use crate::registry::Entry;
 use haft_core::{EventKind, ToolOutput};
@@ -19,21 +19,6 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 impl Rest<'_> {
-    /// Waits until there is room for a call, unless it is cancelled.
-    pub(super) async fn room(
-        &self,
-        entry: &Entry,
-        authorized: &Authorized,
-        token: &CancellationToken,
-    ) -> Result<Room, Refusal> {
-        let Frame { shared, control, .. } = &**self.frame;
-        tokio::select! {
-            biased;
-            refusal = control.halts(token) => Err(refusal),
-            room = shared.admission.admit(&entry.spec, authorized.accesses()) => Ok(room),
-        }
-    }
-
     /// Runs what was authorized and has room, and again where that can help.
     pub(super) async fn perform(
         &mut self,

@@ -12,8 +12,9 @@ use crate::executor::run::{Failure, cancelled_before_start};
 use crate::executor::shape::{Shaper, Unshaped, is_untrusted, redact_and_cut};
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, HeldCall, Refusal};
+use crate::permission::ModeSet;
 use crate::registry::Entry;
-use crate::{Access, Accesses, DecidedBy, LayerAnswer, PendingCall, Prepared};
+use crate::{Accesses, DecidedBy, LayerAnswer, PendingCall, Prepared};
 use haft_core::{CallId, Digest, Repair, ReplyStatus, ToolOutput, Truncation};
 use serde_json::Value;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub(super) struct Rest<'a> {
     pub(super) touches: Accesses,
     /// Its place among the calls of its batch that have not begun.
     pub(super) queued: Option<Queued<'a>>,
+    /// The modes that it was last decided in.
+    pub(super) modes: ModeSet,
     /// How often a person had to make themselves known for it.
     pub(super) made_known: u32,
     /// What a person last approved.
@@ -69,6 +72,7 @@ impl<'a> Rest<'a> {
             turn,
             touches: Accesses::none(),
             queued: None,
+            modes: ModeSet::default(),
             made_known: 0,
             approved: None,
             waited: None,
@@ -176,20 +180,6 @@ impl<'a> Rest<'a> {
         }
         self.record.wait();
         Ok(())
-    }
-
-    /// Tells whether a call that is in its turn has to wait for others of its batch that are left to wait.
-    fn in_reach(&self, accesses: Option<&Accesses>) -> Result<(), Halt> {
-        if self.frame.leaves_none() || !self.turn.is_ordered() || self.turn.waits() {
-            return Ok(());
-        }
-        let behind = self.frame.left_before(accesses);
-        if behind.is_empty() {
-            return Ok(());
-        }
-        // What a call touches that cannot be prepared yet could be anything.
-        let accesses = accesses.cloned().unwrap_or_else(|| Access::opaque("not known yet").into());
-        Err(Halt::Held { behind, accesses })
     }
 
     /// Runs a call that has room, and answers it, unless a person has to make themselves known first.
@@ -333,13 +323,15 @@ impl<'a> Rest<'a> {
         said: Said,
     ) -> Result<Front<'a>, Refusal> {
         self.shows(prepared.accesses());
-        let Self { frame, record, .. } = self;
-        let (call, scope) = (&record.call, &frame.scope);
+        // One who changes the mode meanwhile changes what is decided next: all that is said of this decision is of these.
+        self.modes = self.frame.modes();
+        let Self { frame, record, modes, .. } = self;
+        let (call, scope, modes) = (&record.call, &frame.scope, *modes);
         let accesses = prepared.accesses();
         record.journal.prepared(accesses, || asking::digest(entry, call, &prepared, scope));
-        record.journal.decided(|| DecidedBy::verdicts(&frame.explain(&entry.spec, accesses)));
+        record.journal.decided(|| DecidedBy::verdicts(&frame.explain(modes, &entry.spec, accesses)));
         let tell = |decision, reason: &dyn Fn() -> String| record.decided(decision, reason);
-        let decided = decide(frame, entry, prepared, tell)?;
+        let decided = decide(frame, modes, entry, prepared, tell)?;
         Ok(Front { entry, decided, said })
     }
 
@@ -362,17 +354,6 @@ impl<'a> Rest<'a> {
         match prepare(entry, &self.record.call, &frame.scope) {
             Ok(prepared) => self.decide(entry, prepared, said).map_err(Stop::Refused),
             Err(refusal) => Err(Stop::Unprepared(refusal, said)),
-        }
-    }
-
-    /// Waits until the calls before this one that it conflicts with have ended, unless it is cancelled.
-    async fn wait_for_turn(&mut self, token: &CancellationToken) -> Result<(), Refusal> {
-        // What the call waits for may itself wait for a person, and has clocks of its own.
-        let _stopped = self.frame.stop_clocks();
-        tokio::select! {
-            biased;
-            refusal = self.frame.control.halts(token) => Err(refusal),
-            () = self.turn.come() => Ok(()),
         }
     }
 
