@@ -1,3 +1,4 @@
+#[cfg(feature = "beneath")]
 mod beneath;
 mod redirect;
 mod resolver;
