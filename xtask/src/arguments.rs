@@ -6,6 +6,7 @@ use crate::bench::{BENCHES, Bench};
 use crate::ci::{Options, Reach};
 use crate::corpus::Extent;
 use crate::docs::{Mode, Programs};
+use crate::features::Together;
 use crate::fuzz::{TARGETS, Target};
 use crate::help::{PAGES, Page};
 use crate::nearest::nearest;
@@ -19,7 +20,7 @@ pub(crate) enum Command {
     Ci(Options),
     Layers,
     Sizes,
-    Features,
+    Features(Together),
     Docs(Mode, Programs),
     CountExamples,
     Examples,
@@ -95,7 +96,8 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "ci" => Command::Ci(Options { reach: reach(&flags)?, keep_going: flags.has("--keep-going") }),
         "layers" => Command::Layers,
         "sizes" => Command::Sizes,
-        "features" => Command::Features,
+        "features" if flags.has("--pairs") => Command::Features(Together::Two),
+        "features" => Command::Features(Together::One),
         "docs" if flags.has("--count") => Command::CountExamples,
         "docs" => {
             let mode = if flags.has("--check") { Mode::Check } else { Mode::Rewrite };
@@ -243,6 +245,7 @@ mod tests {
     use crate::bench::BENCHES;
     use crate::ci::{Options, Reach};
     use crate::docs::{Mode, Programs};
+    use crate::features::Together;
     use crate::fuzz::TARGETS;
     use crate::help::PAGES;
     use crate::release::Extent;
@@ -270,7 +273,8 @@ mod tests {
         check("ci --full", Command::Ci(Options { reach: Reach::Full, keep_going: false }));
         check("layers", Command::Layers);
         check("sizes", Command::Sizes);
-        check("features", Command::Features);
+        check("features", Command::Features(Together::One));
+        check("features --pairs", Command::Features(Together::Two));
         check("docs", Command::Docs(Mode::Rewrite, Programs::Build));
         check("docs --count", Command::CountExamples);
         check("docs --check --built", Command::Docs(Mode::Check, Programs::AsTheyAre));

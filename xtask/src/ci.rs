@@ -75,6 +75,12 @@ const STEPS: &[Step<Workspace>] = &[
         run: features::each_alone,
     },
     Step {
+        name: "pairs",
+        claim: "each two features of a crate compile together",
+        reach: Reach::Full,
+        run: features::each_two,
+    },
+    Step {
         name: "footprint",
         claim: "the bare facade brings few crates",
         reach: Reach::Usual,

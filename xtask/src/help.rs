@@ -61,10 +61,10 @@ pub(crate) const PAGES: &[Page] = &[
     },
     Page {
         name: "features",
-        usage: "",
+        usage: " [--pairs]",
         summary: "check each package with each of its features alone",
         details: "Compiles every package without its default features, then with one feature at a time.",
-        options: &[],
+        options: &[("--pairs", "check each two features of a package together instead, which takes long")],
         examples: &[("cargo xtask features", "after a change to a `[features]` table or a `#[cfg]`")],
     },
     Page {

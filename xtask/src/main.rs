@@ -84,7 +84,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Ci(options) => return Ok(ci::run(&workspace, options)),
         Command::Layers => layers::run(&workspace),
         Command::Sizes => sizes::run(&workspace),
-        Command::Features => features::run(&workspace),
+        Command::Features(together) => features::run(&workspace, together),
         Command::CountExamples => docs::count(&workspace),
         Command::Crashes => crashes::run(&workspace),
         Command::Deploy => deploy::run(&workspace),

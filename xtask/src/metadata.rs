@@ -1,6 +1,6 @@
 //! What `cargo metadata` says about the workspace, reduced to what the checks ask for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -27,8 +27,8 @@ pub(crate) struct Package {
     pub(crate) manifest: String,
     pub(crate) rust_version: Option<String>,
     pub(crate) standing: Standing,
-    /// The features by name, `default` among them where it exists.
-    pub(crate) features: Vec<String>,
+    /// What each feature turns on, as the manifest says it, by its name; `default` is among them where it exists.
+    pub(crate) features: BTreeMap<String, Vec<String>>,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -116,6 +116,21 @@ impl Graph {
 }
 
 impl Package {
+    /// Gives a feature, and the features of this package that it turns on.
+    pub(crate) fn turned_on(&self, feature: &str) -> BTreeSet<&str> {
+        let mut on = BTreeSet::new();
+        let mut left: Vec<&str> =
+            self.features.get_key_value(feature).map(|(name, _)| name.as_str()).into_iter().collect();
+        while let Some(feature) = left.pop() {
+            if on.insert(feature) {
+                let parts = self.features[feature].iter().map(String::as_str);
+                // The others are dependencies and their features.
+                left.extend(parts.filter(|part| self.features.contains_key(*part)));
+            }
+        }
+        on
+    }
+
     /// Tells whether the manifest lies under one of the root's folders.
     pub(crate) fn is_under(&self, folder: &str) -> bool {
         self.manifest.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
@@ -133,13 +148,17 @@ fn parse_package(package: &Value, root: &Path) -> anyhow::Result<Package> {
         manifest: parts.join("/"),
         rust_version: optional_text(package, "rust_version"),
         standing: parse_standing(package.pointer("/metadata/haft")),
-        features: package
-            .get("features")
-            .and_then(Value::as_object)
-            .map(|features| features.keys().cloned().collect())
-            .unwrap_or_default(),
+        features: parse_features(package.get("features")),
         dependencies: list(package, "dependencies").map(parse_dependency).collect::<anyhow::Result<_>>()?,
     })
+}
+
+fn parse_features(features: Option<&Value>) -> BTreeMap<String, Vec<String>> {
+    let features = features.and_then(Value::as_object).into_iter().flatten();
+    let parts = |on: &Value| {
+        on.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    features.map(|(name, on)| (name.clone(), parts(on))).collect()
 }
 
 fn parse_standing(haft: Option<&Value>) -> Standing {
@@ -202,7 +221,7 @@ mod tests {
             "packages": [
                 { "id": "b#1", "name": "b", "manifest_path": "/w/crates/b/Cargo.toml", "description": "B",
                   "rust_version": "1.95", "metadata": { "haft": { "layer": 1 } },
-                  "features": { "z": [], "default": ["z"] },
+                  "features": { "z": ["y", "dep:a"], "y": ["z", "a?/z"], "default": ["z"], "x": [] },
                   "dependencies": [
                       { "name": "a", "kind": null }, { "name": "t", "kind": "dev" }, { "name": "c", "kind": "build" },
                   ] },
@@ -223,7 +242,11 @@ mod tests {
         assert_eq!((a.name.as_str(), &a.standing, a.is_under("xtask")), ("a", &Standing::Unsaid, true));
         assert_eq!((b.manifest.as_str(), &b.standing), ("crates/b/Cargo.toml", &Standing::Layer(1)));
         assert!(b.is_under("crates") && !b.is_under("crate"));
-        assert_eq!(b.features, ["default", "z"]);
+        assert_eq!(b.features.keys().collect::<Vec<_>>(), ["default", "x", "y", "z"]);
+        assert_eq!(b.features["y"], ["z", "a?/z"]);
+        assert_eq!(Vec::from_iter(b.turned_on("default")), ["default", "y", "z"]);
+        assert_eq!(Vec::from_iter(b.turned_on("x")), ["x"]);
+        assert_eq!(b.turned_on("unheard of").len(), 0);
         let dependency = |name: &str, kind| Dependency { name: name.to_owned(), kind };
         assert_eq!(
             b.dependencies,

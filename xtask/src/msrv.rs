@@ -47,6 +47,8 @@ fn minor(version: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::mismatches;
     use crate::metadata::{Package, Standing};
 
@@ -58,7 +60,7 @@ mod tests {
             manifest: "crates/a/Cargo.toml".to_owned(),
             rust_version: promised.map(str::to_owned),
             standing: Standing::Unsaid,
-            features: Vec::new(),
+            features: BTreeMap::new(),
             dependencies: Vec::new(),
         };
         assert_eq!(mismatches(&[package], toolchain), expected);

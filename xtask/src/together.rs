@@ -56,7 +56,7 @@ pub(crate) fn run_apart(workspace: &Workspace) -> StepResult {
 /// As [`features`], of some packages.
 pub(crate) fn listed_of<'a>(packages: impl Iterator<Item = &'a Package>) -> String {
     let features = packages.flat_map(|package| {
-        let together = package.features.iter().filter(|feature| !APART.contains(&feature.as_str()));
+        let together = package.features.keys().filter(|feature| !APART.contains(&feature.as_str()));
         together.map(move |feature| format!("{}/{feature}", package.name))
     });
     features.collect::<Vec<_>>().join(",")
@@ -76,7 +76,7 @@ mod tests {
             manifest: String::new(),
             rust_version: None,
             standing: Standing::Unsaid,
-            features: features.iter().map(ToString::to_string).collect(),
+            features: features.iter().map(|name| ((*name).to_owned(), Vec::new())).collect(),
             dependencies: Vec::new(),
         };
         let packages = [package("a", &["default", "x"]), package("b", &[]), package("c", &["genai", "y"])];

@@ -17,7 +17,7 @@ pub(super) fn undescribed(package: &Package, features: &[Described]) -> Vec<Stri
     let bare = features.iter().filter(|feature| feature.comment.is_empty() && feature.name != "default");
     let hidden = package
         .features
-        .iter()
+        .keys()
         .filter(|name| *name != "default" && features.iter().all(|feature| feature.name != **name));
     bare.map(|feature| {
         format!("{manifest}: the feature `{}` has no comment above it that says what it adds", feature.name)

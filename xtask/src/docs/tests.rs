@@ -13,7 +13,7 @@ fn package(name: &str, standing: Standing, description: Option<&str>, features: 
         manifest: format!("crates/{name}/Cargo.toml"),
         rust_version: None,
         standing,
-        features: features.iter().map(ToString::to_string).collect(),
+        features: features.iter().map(|name| ((*name).to_owned(), Vec::new())).collect(),
         dependencies: Vec::new(),
     }
 }

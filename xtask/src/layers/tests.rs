@@ -27,7 +27,7 @@ fn package_in(folder: &str, name: &str, standing: Standing, dependencies: &[&str
         manifest: format!("{folder}/{name}/Cargo.toml"),
         rust_version: None,
         standing,
-        features: Vec::new(),
+        features: BTreeMap::new(),
         dependencies,
     }
 }
