@@ -26,6 +26,13 @@ pub(crate) const BENCHES: &[Bench] = &[
         about: "a turn of a run beyond its model and tools, at its beginning and after a thousand",
     },
     Bench {
+        name: "analysis",
+        package: "haft-tool-shell",
+        target: "analysis",
+        features: "",
+        about: "a script read before it runs, and its commands looked up among the patterns of rules",
+    },
+    Bench {
         name: "edit",
         package: "haft-tool-fs",
         target: "edit",
@@ -182,12 +189,44 @@ impl Bench {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    /// Finds the packages below `crates` with their benchmarks.
+    fn benchmarks() -> BTreeSet<(String, String)> {
+        let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
+        let names = |folder: &std::path::Path| -> Vec<String> {
+            let entries = std::fs::read_dir(folder).into_iter().flatten();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        };
+        let of_package = |package: String| {
+            let folder = std::path::Path::new(crates).join(&package).join("benches");
+            names(&folder)
+                .into_iter()
+                .map(move |name| (package.clone(), name.trim_end_matches(".rs").to_owned()))
+        };
+        names(crates.as_ref()).into_iter().flat_map(of_package).collect()
+    }
+
+    #[test]
+    fn every_benchmark_is_run_with_all_and_has_a_row_on_the_page() {
+        let listed = super::BENCHES.iter().map(|bench| (bench.package.to_owned(), bench.target.to_owned()));
+        assert_eq!(listed.collect::<BTreeSet<_>>(), benchmarks());
+        let page = include_str!("../../docs/performance.md");
+        let (_, all) = page.split_once("## All in one run").unwrap();
+        let (all, _) = all.split_once("\n## ").unwrap();
+        for bench in super::BENCHES {
+            assert!(all.contains(&format!("\n| `{}` |", bench.name)), "{}", bench.name);
+        }
+    }
+
     #[test]
     fn lists_every_benchmark_with_what_it_measures() {
         assert_eq!(
             super::list(),
             "agent          a turn of a run beyond its model and tools, at its beginning and after a thousand \
              (haft-agent)\n\
+             analysis       a script read before it runs, and its commands looked up among the patterns of rules \
+             (haft-tool-shell)\n\
              edit           edits derived from the sources of many crates and made wrong: made, refused, made wrongly \
              (haft-tool-fs)\n\
              executor       one call through the whole pipeline, calls that overlap, and calls that queue \

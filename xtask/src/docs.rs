@@ -6,6 +6,7 @@ mod described;
 mod events;
 mod feature_table;
 mod messages;
+mod named_features;
 mod plots;
 mod reference;
 mod shown;
@@ -117,6 +118,7 @@ fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Re
             pages.insert(page, fresh);
         }
     }
+    problems.extend(named_features::unknown(&pages, &graph));
     problems.extend(links::broken(&pages, &|path| look_at(root, path)));
     problems.extend(shown::problems(root, &graph)?);
     Ok(problems)

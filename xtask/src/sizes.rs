@@ -11,6 +11,9 @@ const REPAIR: &str = "Split each file above by the types it holds, or write `// 
 /// Lines, tests not counted, above which a file is only listed.
 const AIM: usize = 400;
 
+/// How many of a hundred files may be over the aim.
+const MOST_LONG: usize = 4;
+
 /// Lines, tests not counted, above which a file is refused.
 const LIMIT: usize = 600;
 
@@ -26,12 +29,15 @@ const EMPTY_NAMES: [&str; 4] = ["common", "helpers", "types", "utils"];
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let sources = read_sources(workspace)
         .map_err(|error| Failure::from_error(&error, "Run `cargo xtask sizes` inside a git checkout."))?;
-    let report = judge(&sources);
+    let mut report = judge(&sources);
     for warning in &report.warnings {
         println!("{warning}");
     }
+    let (long, looked_at) =
+        (report.warnings.len(), sources.iter().filter(|source| !is_test(&source.path)).count());
+    report.problems.extend(too_many(long, looked_at));
     Failure::unless_empty(&report.problems, REPAIR)?;
-    println!("{} files looked at; {}", sources.len(), report.longest);
+    println!("{looked_at} files looked at, of which {long} are over {AIM} lines; {}", report.longest);
     Ok(Outcome::Done)
 }
 
@@ -125,6 +131,13 @@ fn judge(sources: &[Source]) -> Report {
     }
 }
 
+/// Complains where more files are over the aim than are meant to be.
+fn too_many(long: usize, looked_at: usize) -> Option<String> {
+    (long * 100 > looked_at * MOST_LONG).then(|| {
+        format!("{long} of {looked_at} files are over the aim of {AIM} lines, and at most {MOST_LONG} % are meant to be")
+    })
+}
+
 /// Finds a part of a path, the extension aside, that is one of the empty names.
 fn empty_name(path: &str) -> Option<&str> {
     path.split('/').find(|part| EMPTY_NAMES.contains(&part.strip_suffix(".rs").unwrap_or(part)))
@@ -169,7 +182,7 @@ fn waiver(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Report, Source, code_lines, judge};
+    use super::{Report, Source, code_lines, judge, too_many};
 
     fn check(files: &[(&str, String)], problems: &[&str], warnings: &[&str], longest: &str) {
         let sources: Vec<Source> = files
@@ -203,6 +216,13 @@ mod tests {
             ],
             "crates/a/src/over.rs is the longest with 601 lines",
         );
+    }
+
+    #[test]
+    fn few_files_may_be_long() {
+        assert_eq!(too_many(4, 100), None);
+        let problem = "5 of 100 files are over the aim of 400 lines, and at most 4 % are meant to be";
+        assert_eq!(too_many(5, 100).as_deref(), Some(problem));
     }
 
     #[test]
