@@ -8,6 +8,7 @@
 //! - [`FakeClock`] lets time pass when a test says so (feature `clock`).
 //! - [`counting::Counting`] is an allocator that counts, for benchmarks and for tests of what something costs.
 //! - [`free_port`] finds a port for a program that has to be told where to listen.
+//! - [`laid_out`] writes JSON for a snapshot, short enough to be read.
 //!
 //! With features, which bring the crates they are about:
 //!
@@ -67,6 +68,7 @@ mod deciding;
 #[cfg(feature = "clock")]
 mod fake_clock;
 mod free_port;
+mod laid_out;
 #[cfg(feature = "logs")]
 mod log_capture;
 #[cfg(feature = "mcp")]
@@ -83,6 +85,7 @@ pub use deciding::{Decided, Deciding};
 #[cfg(feature = "clock")]
 pub use fake_clock::FakeClock;
 pub use free_port::free_port;
+pub use laid_out::laid_out;
 #[cfg(feature = "logs")]
 pub use log_capture::LogCapture;
 #[cfg(feature = "mcp")]

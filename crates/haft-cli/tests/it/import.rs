@@ -81,7 +81,7 @@ fn rules_of_claude_code_become_rules_that_allow_no_more_and_deny_no_less() {
         ]
         ---
         permissions.additionalDirectories[0] -> there is no directory `../docs/`; write it as one of `roots` of `[workdir]` once there is
-        permissions.additionalDirectories[1] -> it ends as what says how a directory is used; write it yourself
+        permissions.additionalDirectories[1] -> its end would be read as how the directory may be used; write it as one of `roots` of `[workdir]`, with `:ro` or `:rw` behind it
         permissions.allow[3] `Bash(* --version)` -> it allows whatever program there is; name the program
         permissions.allow[4] `Bash(echo "$X")` -> it has signs that patterns of commands read otherwise; write the rule yourself, and try it with `haft policy explain 'echo "$X"'`
         permissions.allow[10] `Edit(../x)` -> where it leads cannot be told for sure; write the rule yourself
@@ -127,13 +127,10 @@ const MCP_JSON: &str = r#"{ "mcpServers": {
 } }"#;
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "it is the files and what is made of them")]
 fn servers_are_carried_over_without_their_secrets() {
     let tree = tree().file("work/.mcp.json", MCP_JSON);
-    check(
-        &tree,
-        &["import", "mcp-json"],
-        expect![[r#"
+    let unasked = as_user(&tree, &["import", "mcp-json"]);
+    expect![[r#"
         read `.mcp.json`
 
         haft.toml
@@ -169,82 +166,24 @@ fn servers_are_carried_over_without_their_secrets() {
 
         Nothing was written; `haft import --write` writes it.
         exit 0
-    "#]],
-    );
+    "#]]
+    .assert_eq(&unasked);
     assert!(!tree.path().join("work/haft.toml").exists(), "nothing is written unasked");
-    check(
-        &tree,
-        &["import", "--write"],
-        expect![[r#"
-        read `.mcp.json`
-
-        haft.toml
-        + [mcp.servers.docs]
-        + headers = { Authorization = "Bearer ${DOCS_AUTHORIZATION}" }
-        + url = "https://mcp.example.com/mcp"
-        + 
-        + [mcp.servers.time]
-        + args = ["mcp-server-time", "--api-key", "${TIME_ARG_3}", "--token=${TIME_ARG_4}", "--zone", "UTC"]
-        + command = "uvx"
-        + env = { KEPT = "${KEPT}", TOKEN = "${TOKEN}" }
-        + limits = { timeout = "5000ms" }
-
-        Not carried over:
-          .mcp.json: mcpServers.a b
-            a server cannot be called so here; add it as `a_b` with `haft mcp add`
-          .mcp.json: mcpServers.docs.headers.Authorization
-            its value may be a secret, and is not copied; set the variable DOCS_AUTHORIZATION to it where haft is started
-          .mcp.json: mcpServers.hidden.url
-            its address may hold a secret, which is not copied; add the server with `haft mcp add`, with a variable for that part
-          .mcp.json: mcpServers.none
-            it could not be used: nothing says how it is reached; write `command`, `url` or `unix`
-          .mcp.json: mcpServers.old.type
-            the transport `sse` of 2024 is not spoken; if the server has streamable HTTP, too, add that address with `haft mcp add`
-          .mcp.json: mcpServers.time.args[2]
-            its value may be a secret, and is not copied; set the variable TIME_ARG_3 to it where haft is started
-          .mcp.json: mcpServers.time.args[3]
-            its value may be a secret, and is not copied; set the variable TIME_ARG_4 to it where haft is started
-          .mcp.json: mcpServers.time.env.TOKEN
-            its value may be a secret, and is not copied; set the variable TOKEN to it where haft is started
-          .mcp.json: mcpServers.time.odd
-            it has no counterpart here
-
-        wrote haft.toml; look at it, then run `haft policy trust`.
-        exit 0
-    "#]],
+    let (told, _) = unasked.split_once("\n\nNothing was written").unwrap();
+    assert_eq!(
+        as_user(&tree, &["import", "--write"]),
+        format!("{told}\n\nwrote haft.toml; look at it, then run `haft policy trust`.\nexit 0\n")
     );
     let text = written(&tree, "work/haft.toml");
     assert!(!text.contains("hunter2") && !text.contains("abc") && !text.contains("xyz"), "{text}");
     // Once more there is nothing to do.
-    check(
-        &tree,
-        &["import", "mcp-json", "--write"],
-        expect![[r#"
-        read `.mcp.json`
-
-        Not carried over:
-          .mcp.json: mcpServers.a b
-            a server cannot be called so here; add it as `a_b` with `haft mcp add`
-          .mcp.json: mcpServers.docs.headers.Authorization
-            its value may be a secret, and is not copied; set the variable DOCS_AUTHORIZATION to it where haft is started
-          .mcp.json: mcpServers.hidden.url
-            its address may hold a secret, which is not copied; add the server with `haft mcp add`, with a variable for that part
-          .mcp.json: mcpServers.none
-            it could not be used: nothing says how it is reached; write `command`, `url` or `unix`
-          .mcp.json: mcpServers.old.type
-            the transport `sse` of 2024 is not spoken; if the server has streamable HTTP, too, add that address with `haft mcp add`
-          .mcp.json: mcpServers.time.args[2]
-            its value may be a secret, and is not copied; set the variable TIME_ARG_3 to it where haft is started
-          .mcp.json: mcpServers.time.args[3]
-            its value may be a secret, and is not copied; set the variable TIME_ARG_4 to it where haft is started
-          .mcp.json: mcpServers.time.env.TOKEN
-            its value may be a secret, and is not copied; set the variable TOKEN to it where haft is started
-          .mcp.json: mcpServers.time.odd
-            it has no counterpart here
-
-        There is nothing to write: all that can be carried over is in `haft.toml` already.
-        exit 0
-    "#]],
+    let (_, left) = told.split_once("Not carried over:").unwrap();
+    assert_eq!(
+        as_user(&tree, &["import", "mcp-json", "--write"]),
+        format!(
+            "read `.mcp.json`\n\nNot carried over:{left}\n\n\
+             There is nothing to write: all that can be carried over is in `haft.toml` already.\nexit 0\n"
+        )
     );
     assert_eq!(written(&tree, "work/haft.toml"), text);
 }

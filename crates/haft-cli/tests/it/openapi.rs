@@ -99,9 +99,13 @@ fn user() -> User {
 
 /// Is the same user with the pets in their configuration.
 pub(crate) fn configured(address: &str) -> User {
+    configured_with(address, "")
+}
+
+fn configured_with(address: &str, more: &str) -> User {
     let user = user();
     let configuration = format!(
-        "[openapi.pets]\ndocument = \"{}\"\nserver = \"{address}/v1\"\ncredentials.key = \"${{TOKEN}}\"\n",
+        "[openapi.pets]\ndocument = \"{}\"\nserver = \"{address}/v1\"\ncredentials.key = \"${{TOKEN}}\"\n{more}",
         user.path("pets.yaml")
     );
     user.write_config("haft.toml", &configuration);
@@ -337,7 +341,7 @@ fn operations_are_called_as_the_policy_says() {
 #[test]
 fn documents_of_the_configuration_are_tools_of_every_command() {
     let (address, api) = api(2);
-    let user = configured(&address);
+    let user = configured_with(&address, "\n[tools]\nselect = \"pets__*, read_file\"\n");
     let check = |arguments: &[&str], expected: &Expect| check_at(&user, &address, arguments, expected);
     check(
         &["openapi", "list"],
@@ -349,34 +353,12 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     check(
         &["tools"],
         &expect![[r#"
-            apply_patch     Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it.
-                            patch
-            bash            Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
-                            command [description] [directory] [input] [timeout]
-            edit_file       Changes parts of a text file by replacing exact texts.
-                            path edits
-            find_files      Finds files whose names are like a text, the best first: for when a name is only known in part.
-                            query [hidden] [limit] [no_ignore] [path]
-            glob            Finds files by their names, in the whole working directory unless `path` says otherwise.
-                            pattern [hidden] [limit] [no_ignore] [path] [sort]
-            grep            Searches the text of files with a regular expression, in the whole working directory unless `path` or `paths` says otherwise.
-                            pattern [after] [before] [case] [context] [glob] [hidden] [limit] [literal] [mode] [multiline] [no_ignore] [offset] [path] [paths] [sort] [type]
-            list_files      Lists a directory of the working directory as a tree with file sizes.
-                            [depth] [hidden] [ignored] [limit] [path]
-            outline         Outlines code: what a file defines, so that a large file is read by its shape and then only where it matters.
-                            [depth] [glob] [hidden] [limit] [name] [no_ignore] [offset] [path] [role] [type]
             pets__pets_add  Adds a pet.
                             name
             pets__showPet   Shows a pet.
                             id [fields]
             read_file       Reads a text file of the working directory, or several with `more`.
                             path [byte_range] [limit] [more] [offset]
-            run_program     Runs one program with its arguments, without a shell: nothing in them is expanded, so that they need no quotes.
-                            program [args] [description] [directory] [input] [timeout]
-            web_fetch       Reads a page of the web by its address.
-                            url [raw] [whole]
-            write_file      Writes a whole file: creates it, with the directories above it, or replaces all of its content.
-                            path content [create_only]
 
             Call one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told.
             exit 0
@@ -419,7 +401,7 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     check(
         &["call", "pets__showPet", input, "--no-openapi"],
         &expect![[r#"
-            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `run_program`, `web_fetch` and `write_file`
+            stderr: error: unknown tool: there is no tool `pets__showPet`; the only tool is `read_file`
             exit 1
         "#]],
     );

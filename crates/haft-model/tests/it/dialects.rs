@@ -8,6 +8,7 @@ mod snapshots;
 
 use haft_core::Schema;
 use haft_model::{Dialect, NotStrict};
+use haft_testkit::laid_out;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -22,7 +23,7 @@ fn outline(dialect: Dialect, original: &Schema) -> String {
     match dialect.project(original) {
         Ok(projection) => {
             rules::check(dialect, &projection.schema);
-            let mut text = format!("{:#}\n", projection.schema);
+            let mut text = format!("{}\n", laid_out(&projection.schema));
             for loss in &projection.losses {
                 writeln!(text, "- {loss}").unwrap();
             }

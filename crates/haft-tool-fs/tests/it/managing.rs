@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 use haft_core::ToolCall;
-use haft_testkit::{Tree, call, cases};
+use haft_testkit::{Tree, call, cases, laid_out};
 use haft_tools_core::{
     Approval, Batch, CallScope, LocalExecutor, PendingCall, ToolExecutor as _, ToolRegistry, approver_fn,
 };
@@ -28,166 +28,101 @@ fn behaves_as_its_pages_say() {
 
 fn check_spec(tool: &str, spec: &Expect) {
     let registry = registry(&Tree::new());
-    spec.assert_eq(&format!("{}\n", serde_json::to_string_pretty(registry.get(tool).unwrap()).unwrap()));
+    spec.assert_eq(&laid_out(registry.get(tool).unwrap()));
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "snapshots")]
 fn describes_its_tools() {
     check_spec(
         "move",
         &expect![[r#"
-        {
-          "name": "move",
-          "title": "Move",
-          "description": "Moves or renames a file or a directory. Nothing is replaced: if something is at the new path, the call is refused. Directories above the new path are made.",
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "from": {
-                "description": "The file or directory to move, relative to the working directory.",
-                "type": "string"
+            {
+              "description": "Moves or renames a file or a directory. Nothing is replaced: if something is at the new path, the call is refused. Directories above the new path are made.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": true, "idempotent": false, "open_world": false, "read_only": false, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "from": {"description": "The file or directory to move, relative to the working directory.", "type": "string"},
+                  "to": {"description": "Its whole new path, its name included.", "type": "string"}
+                },
+                "required": ["from", "to"],
+                "type": "object"
               },
-              "to": {
-                "description": "Its whole new path, its name included.",
-                "type": "string"
-              }
-            },
-            "required": [
-              "from",
-              "to"
-            ],
-            "type": "object"
-          },
-          "hints": {
-            "read_only": false,
-            "destructive": true,
-            "idempotent": false,
-            "open_world": false,
-            "streaming": false
-          },
-          "origin": {
-            "kind": "builtin"
-          },
-          "exposure": "direct",
-          "explicit": false
-        }
-    "#]],
+              "name": "move",
+              "origin": {"kind": "builtin"},
+              "title": "Move"
+            }"#]],
     );
     check_spec(
         "copy",
         &expect![[r#"
-        {
-          "name": "copy",
-          "title": "Copy",
-          "description": "Copies a file, or a directory with everything in it. Nothing is replaced: if something is at the new path, the call is refused. Directories above the new path are made. Symbolic links in a directory are left out and counted.",
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "from": {
-                "description": "The file or directory to copy, relative to the working directory.",
-                "type": "string"
+            {
+              "description": "Copies a file, or a directory with everything in it. Nothing is replaced: if something is at the new path, the call is refused. Directories above the new path are made. Symbolic links in a directory are left out and counted.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": false, "idempotent": false, "open_world": false, "read_only": false, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "from": {"description": "The file or directory to copy, relative to the working directory.", "type": "string"},
+                  "to": {"description": "The whole path of the copy, its name included.", "type": "string"}
+                },
+                "required": ["from", "to"],
+                "type": "object"
               },
-              "to": {
-                "description": "The whole path of the copy, its name included.",
-                "type": "string"
-              }
-            },
-            "required": [
-              "from",
-              "to"
-            ],
-            "type": "object"
-          },
-          "hints": {
-            "read_only": false,
-            "destructive": false,
-            "idempotent": false,
-            "open_world": false,
-            "streaming": false
-          },
-          "origin": {
-            "kind": "builtin"
-          },
-          "exposure": "direct",
-          "explicit": false
-        }
-    "#]],
+              "name": "copy",
+              "origin": {"kind": "builtin"},
+              "title": "Copy"
+            }"#]],
     );
     check_spec(
         "delete",
         &expect![[r#"
-        {
-          "name": "delete",
-          "title": "Delete",
-          "description": "Deletes a file, or a directory with everything in it. It is moved to a trash of this run, and the reply says how to bring it back. With `permanently` a file or an empty directory is removed for good.",
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "path": {
-                "description": "The file or directory to delete, relative to the working directory.",
-                "type": "string"
+            {
+              "description": "Deletes a file, or a directory with everything in it. It is moved to a trash of this run, and the reply says how to bring it back. With `permanently` a file or an empty directory is removed for good.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": true, "idempotent": false, "open_world": false, "read_only": false, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "path": {"description": "The file or directory to delete, relative to the working directory.", "type": "string"},
+                  "permanently": {
+                    "default": false,
+                    "description": "Remove a file or an empty directory for good, instead of moving it to the trash.",
+                    "type": "boolean"
+                  }
+                },
+                "required": ["path"],
+                "type": "object"
               },
-              "permanently": {
-                "default": false,
-                "description": "Remove a file or an empty directory for good, instead of moving it to the trash.",
-                "type": "boolean"
-              }
-            },
-            "required": [
-              "path"
-            ],
-            "type": "object"
-          },
-          "hints": {
-            "read_only": false,
-            "destructive": true,
-            "idempotent": false,
-            "open_world": false,
-            "streaming": false
-          },
-          "origin": {
-            "kind": "builtin"
-          },
-          "exposure": "direct",
-          "explicit": false
-        }
-    "#]],
+              "name": "delete",
+              "origin": {"kind": "builtin"},
+              "title": "Delete"
+            }"#]],
     );
     check_spec(
         "make_directory",
         &expect![[r#"
-        {
-          "name": "make_directory",
-          "title": "Make directory",
-          "description": "Makes a directory, with those above it that do not exist. write_file makes the directories of a file by itself.",
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "path": {
-                "description": "The directory to make, relative to the working directory.",
-                "type": "string"
-              }
-            },
-            "required": [
-              "path"
-            ],
-            "type": "object"
-          },
-          "hints": {
-            "read_only": false,
-            "destructive": false,
-            "idempotent": true,
-            "open_world": false,
-            "streaming": false
-          },
-          "origin": {
-            "kind": "builtin"
-          },
-          "exposure": "direct",
-          "explicit": false
-        }
-    "#]],
+            {
+              "description": "Makes a directory, with those above it that do not exist. write_file makes the directories of a file by itself.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": false, "idempotent": true, "open_world": false, "read_only": false, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "path": {"description": "The directory to make, relative to the working directory.", "type": "string"}
+                },
+                "required": ["path"],
+                "type": "object"
+              },
+              "name": "make_directory",
+              "origin": {"kind": "builtin"},
+              "title": "Make directory"
+            }"#]],
     );
 }
 

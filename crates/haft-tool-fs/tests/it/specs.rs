@@ -1,12 +1,11 @@
 use crate::fixture::registry;
 use expect_test::{Expect, expect};
-use haft_testkit::Tree;
+use haft_testkit::{Tree, laid_out};
 
 /// Checks everything a model is told of a tool, and what the host knows of it besides.
 fn check(tool: &str, spec: &Expect) {
     let registry = registry(&Tree::new());
-    let json = serde_json::to_string_pretty(registry.get(tool).unwrap()).unwrap();
-    spec.assert_eq(&format!("{json}\n"));
+    spec.assert_eq(&laid_out(registry.get(tool).unwrap()));
 }
 
 #[test]
@@ -18,27 +17,22 @@ fn there_are_five() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one snapshot")]
 fn describes_read_file() {
     check(
         "read_file",
         &expect![[r##"
             {
-              "name": "read_file",
-              "title": "Read file",
               "description": "Reads a text file of the working directory, or several with `more`. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 64 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line endings unless its head says otherwise. Of a directory the entries are listed, of a file that is no text the kind, the size and the first bytes are given.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": false, "idempotent": true, "open_world": false, "read_only": true, "streaming": false},
               "input_schema": {
                 "$defs": {
                   "ByteRange": {
                     "additionalProperties": false,
                     "description": "Some bytes of a file.",
                     "properties": {
-                      "end": {
-                        "description": "The place behind the last byte.",
-                        "format": "uint64",
-                        "minimum": 0,
-                        "type": "integer"
-                      },
+                      "end": {"description": "The place behind the last byte.", "format": "uint64", "minimum": 0, "type": "integer"},
                       "start": {
                         "description": "The place of the first byte, counted from 0.",
                         "format": "uint64",
@@ -46,10 +40,7 @@ fn describes_read_file() {
                         "type": "integer"
                       }
                     },
-                    "required": [
-                      "start",
-                      "end"
-                    ],
+                    "required": ["start", "end"],
                     "type": "object"
                   },
                   "Further": {
@@ -69,28 +60,16 @@ fn describes_read_file() {
                         "format": "int64",
                         "type": "integer"
                       },
-                      "path": {
-                        "description": "The file to read, relative to the working directory.",
-                        "type": "string"
-                      }
+                      "path": {"description": "The file to read, relative to the working directory.", "type": "string"}
                     },
-                    "required": [
-                      "path"
-                    ],
+                    "required": ["path"],
                     "type": "object"
                   }
                 },
                 "additionalProperties": false,
                 "properties": {
                   "byte_range": {
-                    "anyOf": [
-                      {
-                        "$ref": "#/$defs/ByteRange"
-                      },
-                      {
-                        "type": "null"
-                      }
-                    ],
+                    "anyOf": [{"$ref": "#/$defs/ByteRange"}, {"type": "null"}],
                     "description": "Give these bytes of the file instead of lines: those from `start`, counted from 0, up to `end`."
                   },
                   "limit": {
@@ -102,9 +81,7 @@ fn describes_read_file() {
                   },
                   "more": {
                     "description": "Further files to read in the same call.",
-                    "items": {
-                      "$ref": "#/$defs/Further"
-                    },
+                    "items": {"$ref": "#/$defs/Further"},
                     "maxItems": 20,
                     "type": "array"
                   },
@@ -114,30 +91,15 @@ fn describes_read_file() {
                     "format": "int64",
                     "type": "integer"
                   },
-                  "path": {
-                    "description": "The file to read, relative to the working directory.",
-                    "type": "string"
-                  }
+                  "path": {"description": "The file to read, relative to the working directory.", "type": "string"}
                 },
-                "required": [
-                  "path"
-                ],
+                "required": ["path"],
                 "type": "object"
               },
-              "hints": {
-                "read_only": true,
-                "destructive": false,
-                "idempotent": true,
-                "open_world": false,
-                "streaming": false
-              },
-              "origin": {
-                "kind": "builtin"
-              },
-              "exposure": "direct",
-              "explicit": false
-            }
-        "##]],
+              "name": "read_file",
+              "origin": {"kind": "builtin"},
+              "title": "Read file"
+            }"##]],
     );
 }
 
@@ -147,46 +109,28 @@ fn describes_write_file() {
         "write_file",
         &expect![[r#"
             {
-              "name": "write_file",
-              "title": "Write file",
               "description": "Writes a whole file: creates it, with the directories above it, or replaces all of its content. To change a part of an existing file use edit_file. The file holds either its old content or the new, never a part. An existing file keeps its encoding, byte order mark, line endings and mode; a text that stands for something left out is refused.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": true, "idempotent": true, "open_world": false, "read_only": false, "streaming": false},
               "input_schema": {
                 "additionalProperties": false,
                 "properties": {
-                  "content": {
-                    "description": "All of the file's new content; end it with a line break.",
-                    "type": "string"
-                  },
+                  "content": {"description": "All of the file's new content; end it with a line break.", "type": "string"},
                   "create_only": {
                     "default": false,
                     "description": "Refuse if the file exists, instead of replacing its content.",
                     "type": "boolean"
                   },
-                  "path": {
-                    "description": "The file to write, relative to the working directory.",
-                    "type": "string"
-                  }
+                  "path": {"description": "The file to write, relative to the working directory.", "type": "string"}
                 },
-                "required": [
-                  "path",
-                  "content"
-                ],
+                "required": ["path", "content"],
                 "type": "object"
               },
-              "hints": {
-                "read_only": false,
-                "destructive": true,
-                "idempotent": true,
-                "open_world": false,
-                "streaming": false
-              },
-              "origin": {
-                "kind": "builtin"
-              },
-              "exposure": "direct",
-              "explicit": false
-            }
-        "#]],
+              "name": "write_file",
+              "origin": {"kind": "builtin"},
+              "title": "Write file"
+            }"#]],
     );
 }
 
@@ -196,9 +140,10 @@ fn describes_edit_file() {
         "edit_file",
         &expect![[r##"
             {
-              "name": "edit_file",
-              "title": "Edit file",
               "description": "Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and indentation included and without the line numbers of read_file, and be unique in it: add lines around it if it is not. All edits are looked up in the file as it is before the call; either all of them are made or none. The file keeps its encoding and line endings. The reply shows what has changed, and says so where `old` was found only without regard to line endings, blanks at the ends of lines, indentation or kinds of punctuation.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": true, "idempotent": false, "open_world": false, "read_only": false, "streaming": false},
               "input_schema": {
                 "$defs": {
                   "Edit": {
@@ -222,24 +167,12 @@ fn describes_edit_file() {
                         "description": "Where `old` occurs more than once: the number of the line at which the one meant starts.",
                         "format": "uint64",
                         "minimum": 1,
-                        "type": [
-                          "integer",
-                          "null"
-                        ]
+                        "type": ["integer", "null"]
                       },
-                      "new": {
-                        "description": "The text to put in its place; empty to remove it.",
-                        "type": "string"
-                      },
-                      "old": {
-                        "description": "The text to replace, exactly as it is in the file.",
-                        "type": "string"
-                      }
+                      "new": {"description": "The text to put in its place; empty to remove it.", "type": "string"},
+                      "old": {"description": "The text to replace, exactly as it is in the file.", "type": "string"}
                     },
-                    "required": [
-                      "old",
-                      "new"
-                    ],
+                    "required": ["old", "new"],
                     "type": "object"
                   }
                 },
@@ -247,38 +180,20 @@ fn describes_edit_file() {
                 "properties": {
                   "edits": {
                     "description": "The replacements to make, all of them or none; they must not overlap.",
-                    "items": {
-                      "$ref": "#/$defs/Edit"
-                    },
+                    "items": {"$ref": "#/$defs/Edit"},
                     "maxItems": 100,
                     "minItems": 1,
                     "type": "array"
                   },
-                  "path": {
-                    "description": "The file to edit, relative to the working directory.",
-                    "type": "string"
-                  }
+                  "path": {"description": "The file to edit, relative to the working directory.", "type": "string"}
                 },
-                "required": [
-                  "path",
-                  "edits"
-                ],
+                "required": ["path", "edits"],
                 "type": "object"
               },
-              "hints": {
-                "read_only": false,
-                "destructive": true,
-                "idempotent": false,
-                "open_world": false,
-                "streaming": false
-              },
-              "origin": {
-                "kind": "builtin"
-              },
-              "exposure": "direct",
-              "explicit": false
-            }
-        "##]],
+              "name": "edit_file",
+              "origin": {"kind": "builtin"},
+              "title": "Edit file"
+            }"##]],
     );
 }
 
@@ -287,37 +202,21 @@ fn describes_apply_patch() {
     check(
         "apply_patch",
         &expect![[r#"
-        {
-          "name": "apply_patch",
-          "title": "Apply patch",
-          "description": "Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it. Everything is looked up before anything is changed: either all files are changed or none. Each hunk has to fit in one place only, exactly but for blanks at the ends of lines; give it lines of context. For a few replacements in one file edit_file is simpler.",
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "patch": {
-                "description": "The patch, whole.",
-                "type": "string"
-              }
-            },
-            "required": [
-              "patch"
-            ],
-            "type": "object"
-          },
-          "hints": {
-            "read_only": false,
-            "destructive": true,
-            "idempotent": false,
-            "open_world": false,
-            "streaming": false
-          },
-          "origin": {
-            "kind": "builtin"
-          },
-          "exposure": "direct",
-          "explicit": false
-        }
-    "#]],
+            {
+              "description": "Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it. Everything is looked up before anything is changed: either all files are changed or none. Each hunk has to fit in one place only, exactly but for blanks at the ends of lines; give it lines of context. For a few replacements in one file edit_file is simpler.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": true, "idempotent": false, "open_world": false, "read_only": false, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {"patch": {"description": "The patch, whole.", "type": "string"}},
+                "required": ["patch"],
+                "type": "object"
+              },
+              "name": "apply_patch",
+              "origin": {"kind": "builtin"},
+              "title": "Apply patch"
+            }"#]],
     );
 }
 
@@ -327,9 +226,10 @@ fn describes_list_files() {
         "list_files",
         &expect![[r#"
             {
-              "name": "list_files",
-              "title": "List files",
               "description": "Lists a directory of the working directory as a tree with file sizes. Hidden entries and those that ignore files (.gitignore) leave out are counted but not shown, unless asked for; .git never is. A directory whose content is not shown says how many entries it has. To find files by name or content use glob or grep.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": false, "idempotent": true, "open_world": false, "read_only": true, "streaming": false},
               "input_schema": {
                 "additionalProperties": false,
                 "properties": {
@@ -341,16 +241,8 @@ fn describes_list_files() {
                     "minimum": 1,
                     "type": "integer"
                   },
-                  "hidden": {
-                    "default": false,
-                    "description": "Show entries whose name starts with a dot too.",
-                    "type": "boolean"
-                  },
-                  "ignored": {
-                    "default": false,
-                    "description": "Show entries that ignore files leave out too.",
-                    "type": "boolean"
-                  },
+                  "hidden": {"default": false, "description": "Show entries whose name starts with a dot too.", "type": "boolean"},
+                  "ignored": {"default": false, "description": "Show entries that ignore files leave out too.", "type": "boolean"},
                   "limit": {
                     "default": 500,
                     "description": "The most entries to show.",
@@ -367,19 +259,9 @@ fn describes_list_files() {
                 },
                 "type": "object"
               },
-              "hints": {
-                "read_only": true,
-                "destructive": false,
-                "idempotent": true,
-                "open_world": false,
-                "streaming": false
-              },
-              "origin": {
-                "kind": "builtin"
-              },
-              "exposure": "direct",
-              "explicit": false
-            }
-        "#]],
+              "name": "list_files",
+              "origin": {"kind": "builtin"},
+              "title": "List files"
+            }"#]],
     );
 }

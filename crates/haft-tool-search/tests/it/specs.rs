@@ -1,12 +1,12 @@
 use crate::{call, registry};
 use expect_test::{Expect, expect};
-use haft_testkit::Tree;
+use haft_testkit::{Tree, laid_out};
 use haft_tools_core::{CallScope, Tool as _};
 use serde_json::{Value, json};
 
 fn check_spec(tool: &str, expected: &Expect) {
     let registry = registry(&Tree::new());
-    expected.assert_eq(&format!("{:#}", serde_json::to_value(registry.get(tool).unwrap()).unwrap()));
+    expected.assert_eq(&laid_out(registry.get(tool).unwrap()));
 }
 
 fn check_accesses(input: &Value, expected: &[&str]) {
@@ -32,7 +32,7 @@ fn check_details(tool: &str, input: Value, expected: &Expect) {
         .file("b/c.txt", "one\n")
         .file(".hidden", "")
         .bytes("binary", b"one\0");
-    expected.assert_eq(&format!("{:#}", call(&tree, tool, input).output.details));
+    expected.assert_eq(&laid_out(&call(&tree, tool, input).output.details));
 }
 
 #[test]
@@ -82,12 +82,7 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
         &expect![[r#"
             {
               "cut": false,
-              "files": [
-                {
-                  "matches": 2,
-                  "path": "a.txt"
-                }
-              ],
+              "files": [{"matches": 2, "path": "a.txt"}],
               "has_more": false,
               "matches": 2,
               "out_of_time": null,
@@ -112,16 +107,7 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
         &expect![[r#"
             {
               "cut": false,
-              "files": [
-                {
-                  "matches": 2,
-                  "path": "a.txt"
-                },
-                {
-                  "matches": 1,
-                  "path": "b/c.txt"
-                }
-              ],
+              "files": [{"matches": 2, "path": "a.txt"}, {"matches": 1, "path": "b/c.txt"}],
               "has_more": false,
               "matches": 3,
               "out_of_time": null,
@@ -148,13 +134,7 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
               "looked_at": 4,
               "out_of_time": null,
               "shown": 1,
-              "skipped": {
-                "denied": 0,
-                "hidden": 1,
-                "ignored": 0,
-                "not_unicode": 0,
-                "unreadable_directories": 0
-              },
+              "skipped": {"denied": 0, "hidden": 1, "ignored": 0, "not_unicode": 0, "unreadable_directories": 0},
               "total": 2
             }"#]],
     );
@@ -169,13 +149,7 @@ fn grep_is_described_to_the_model() {
               "description": "Searches the text of files with a regular expression, in the whole working directory unless `path` or `paths` says otherwise. Files that .gitignore leaves out, hidden files and binary files are passed over. A match is a line that matches. Matches are given as `path:line: text`, lines of context as `path-line- text`, sorted by path and line; `limit` is for all files together. The syntax is that of ripgrep: no look-around, no backreferences, and `(`, `[`, `{`, `.`, `*`, `+`, `?`, `|`, `^`, `$` and `\\` are escaped with `\\` to stand for themselves.",
               "explicit": false,
               "exposure": "direct",
-              "hints": {
-                "destructive": false,
-                "idempotent": true,
-                "open_world": false,
-                "read_only": true,
-                "streaming": false
-              },
+              "hints": {"destructive": false, "idempotent": true, "open_world": false, "read_only": true, "streaming": false},
               "input_schema": {
                 "additionalProperties": false,
                 "properties": {
@@ -196,11 +170,7 @@ fn grep_is_described_to_the_model() {
                   "case": {
                     "default": "smart",
                     "description": "Whether letter case counts: with `smart` it does if the pattern has an upper-case letter.",
-                    "enum": [
-                      "smart",
-                      "sensitive",
-                      "insensitive"
-                    ],
+                    "enum": ["smart", "sensitive", "insensitive"],
                     "type": "string"
                   },
                   "context": {
@@ -235,11 +205,7 @@ fn grep_is_described_to_the_model() {
                   "mode": {
                     "default": "content",
                     "description": "What to give: `content` gives the matches, `files` only the paths of files that have any, `count` how many each file has.",
-                    "enum": [
-                      "content",
-                      "files",
-                      "count"
-                    ],
+                    "enum": ["content", "files", "count"],
                     "type": "string"
                   },
                   "multiline": {
@@ -260,32 +226,19 @@ fn grep_is_described_to_the_model() {
                     "minimum": 0,
                     "type": "integer"
                   },
-                  "path": {
-                    "default": ".",
-                    "description": "The directory or file to search.",
-                    "type": "string"
-                  },
+                  "path": {"default": ".", "description": "The directory or file to search.", "type": "string"},
                   "paths": {
                     "default": [],
                     "description": "Several directories or files to search, in place of `path`.",
-                    "items": {
-                      "type": "string"
-                    },
+                    "items": {"type": "string"},
                     "maxItems": 16,
                     "type": "array"
                   },
-                  "pattern": {
-                    "description": "The regular expression to look for.",
-                    "maxLength": 2000,
-                    "type": "string"
-                  },
+                  "pattern": {"description": "The regular expression to look for.", "maxLength": 2000, "type": "string"},
                   "sort": {
                     "default": "path",
                     "description": "How to order the files: `path`, or `modified` with the one changed last first.",
-                    "enum": [
-                      "path",
-                      "modified"
-                    ],
+                    "enum": ["path", "modified"],
                     "type": "string"
                   },
                   "type": {
@@ -294,15 +247,11 @@ fn grep_is_described_to_the_model() {
                     "type": "string"
                   }
                 },
-                "required": [
-                  "pattern"
-                ],
+                "required": ["pattern"],
                 "type": "object"
               },
               "name": "grep",
-              "origin": {
-                "kind": "builtin"
-              },
+              "origin": {"kind": "builtin"},
               "title": "Search in files"
             }"#]],
     );
@@ -317,13 +266,7 @@ fn glob_is_described_to_the_model() {
               "description": "Finds files by their names, in the whole working directory unless `path` says otherwise. Files that .gitignore leaves out and hidden files are passed over. In `pattern`, `*` and `?` match within one name, `**` matches directories to any depth, `[a-z]` and `{a,b}` choose. A pattern without `/` matches at any depth, as `*.rs` does; one with `/` matches from `path` on. A pattern that ends in `/` finds directories. Paths are given relative to the working directory, one on each line.",
               "explicit": false,
               "exposure": "direct",
-              "hints": {
-                "destructive": false,
-                "idempotent": true,
-                "open_world": false,
-                "read_only": true,
-                "streaming": false
-              },
+              "hints": {"destructive": false, "idempotent": true, "open_world": false, "read_only": true, "streaming": false},
               "input_schema": {
                 "additionalProperties": false,
                 "properties": {
@@ -344,11 +287,7 @@ fn glob_is_described_to_the_model() {
                     "description": "Whether to find files too that .gitignore leaves out.",
                     "type": "boolean"
                   },
-                  "path": {
-                    "default": ".",
-                    "description": "The directory to search.",
-                    "type": "string"
-                  },
+                  "path": {"default": ".", "description": "The directory to search.", "type": "string"},
                   "pattern": {
                     "description": "The pattern, such as `*.rs`, `src/**/*.{ts,tsx}`, `**/test_*.py` or `docs/`.",
                     "maxLength": 1000,
@@ -357,22 +296,15 @@ fn glob_is_described_to_the_model() {
                   "sort": {
                     "default": "path",
                     "description": "How to order the paths: `path`, or `modified` with the file changed last first.",
-                    "enum": [
-                      "path",
-                      "modified"
-                    ],
+                    "enum": ["path", "modified"],
                     "type": "string"
                   }
                 },
-                "required": [
-                  "pattern"
-                ],
+                "required": ["pattern"],
                 "type": "object"
               },
               "name": "glob",
-              "origin": {
-                "kind": "builtin"
-              },
+              "origin": {"kind": "builtin"},
               "title": "Find files"
             }"#]],
     );
@@ -383,58 +315,44 @@ fn find_files_is_described_to_the_model() {
     check_spec(
         "find_files",
         &expect![[r#"
-        {
-          "description": "Finds files whose names are like a text, the best first: for when a name is only known in part. All characters of `query` must be in the name in their order, as `cfgprs` finds `config_parser.rs`. With `/` or a space in it, it is looked for in the whole path, and each part divided by spaces must be there. Files that .gitignore leaves out and hidden files are passed over. Paths are given relative to the working directory, one on each line.",
-          "explicit": false,
-          "exposure": "direct",
-          "hints": {
-            "destructive": false,
-            "idempotent": true,
-            "open_world": false,
-            "read_only": true,
-            "streaming": false
-          },
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "hidden": {
-                "description": "Whether to find hidden files too. By default only if a name in `query` starts with a dot.",
-                "type": "boolean"
+            {
+              "description": "Finds files whose names are like a text, the best first: for when a name is only known in part. All characters of `query` must be in the name in their order, as `cfgprs` finds `config_parser.rs`. With `/` or a space in it, it is looked for in the whole path, and each part divided by spaces must be there. Files that .gitignore leaves out and hidden files are passed over. Paths are given relative to the working directory, one on each line.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": false, "idempotent": true, "open_world": false, "read_only": true, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "hidden": {
+                    "description": "Whether to find hidden files too. By default only if a name in `query` starts with a dot.",
+                    "type": "boolean"
+                  },
+                  "limit": {
+                    "default": 20,
+                    "description": "The most paths to give.",
+                    "format": "uint16",
+                    "maximum": 1000,
+                    "minimum": 1,
+                    "type": "integer"
+                  },
+                  "no_ignore": {
+                    "default": false,
+                    "description": "Whether to find files too that .gitignore leaves out.",
+                    "type": "boolean"
+                  },
+                  "path": {"default": ".", "description": "The directory to search.", "type": "string"},
+                  "query": {
+                    "description": "A part of the name, or its characters in their order, such as `readme`, `cfgprs` or `net/sock`.",
+                    "maxLength": 200,
+                    "type": "string"
+                  }
+                },
+                "required": ["query"],
+                "type": "object"
               },
-              "limit": {
-                "default": 20,
-                "description": "The most paths to give.",
-                "format": "uint16",
-                "maximum": 1000,
-                "minimum": 1,
-                "type": "integer"
-              },
-              "no_ignore": {
-                "default": false,
-                "description": "Whether to find files too that .gitignore leaves out.",
-                "type": "boolean"
-              },
-              "path": {
-                "default": ".",
-                "description": "The directory to search.",
-                "type": "string"
-              },
-              "query": {
-                "description": "A part of the name, or its characters in their order, such as `readme`, `cfgprs` or `net/sock`.",
-                "maxLength": 200,
-                "type": "string"
-              }
-            },
-            "required": [
-              "query"
-            ],
-            "type": "object"
-          },
-          "name": "find_files",
-          "origin": {
-            "kind": "builtin"
-          },
-          "title": "Find files by a part of their name"
-        }"#]],
+              "name": "find_files",
+              "origin": {"kind": "builtin"},
+              "title": "Find files by a part of their name"
+            }"#]],
     );
 }

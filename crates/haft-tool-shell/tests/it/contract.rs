@@ -1,5 +1,5 @@
 use expect_test::{Expect, expect};
-use haft_testkit::Tree;
+use haft_testkit::{Tree, laid_out};
 use haft_tool_shell::{Bash, Environment};
 use haft_tools_core::Tool as _;
 use serde_json::{Value, json};
@@ -43,20 +43,11 @@ fn describes_itself() {
           "description": "Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.\n\nEach call is a new shell: variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is empty or what `input` says, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it where the middle matters. What is still running in the background when the script ends is ended too, so start a server and use it in one script.",
           "explicit": false,
           "exposure": "direct",
-          "hints": {
-            "destructive": true,
-            "idempotent": false,
-            "open_world": true,
-            "read_only": false,
-            "streaming": true
-          },
+          "hints": {"destructive": true, "idempotent": false, "open_world": true, "read_only": false, "streaming": true},
           "input_schema": {
             "additionalProperties": false,
             "properties": {
-              "command": {
-                "description": "The script. It may have several lines.",
-                "type": "string"
-              },
+              "command": {"description": "The script. It may have several lines.", "type": "string"},
               "description": {
                 "default": "",
                 "description": "What the script is for, in a few words; shown to the person who is asked whether it may run.",
@@ -80,17 +71,13 @@ fn describes_itself() {
                 "type": "integer"
               }
             },
-            "required": [
-              "command"
-            ],
+            "required": ["command"],
             "type": "object"
           },
           "name": "bash",
-          "origin": {
-            "kind": "builtin"
-          },
+          "origin": {"kind": "builtin"},
           "title": "Run a shell script"
-        }"#]].assert_eq(&serde_json::to_string_pretty(&spec).unwrap());
+        }"#]].assert_eq(&laid_out(&spec));
 }
 
 #[tokio::test]

@@ -104,24 +104,24 @@ fn nobody() -> impl Approver {
     approver_fn(|_: &PendingCall| panic!("nobody should be asked"))
 }
 
+/// What is seen where no layer changes anything.
+fn as_an_onion() -> Expect {
+    expect![[r#"
+    ok
+    {"path":"a"}
+
+    outer before c1 {"path":"a"} ["write file:a"]
+    middle before c1 {"path":"a"} ["write file:a"]
+    inner before c1 {"path":"a"} ["write file:a"]
+    inner after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
+    middle after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
+    outer after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
+"#]]
+}
+
 #[tokio::test]
 async fn layers_wrap_each_other_like_an_onion() {
-    check(
-        |middle| middle,
-        nobody(),
-        expect![[r#"
-        ok
-        {"path":"a"}
-
-        outer before c1 {"path":"a"} ["write file:a"]
-        middle before c1 {"path":"a"} ["write file:a"]
-        inner before c1 {"path":"a"} ["write file:a"]
-        inner after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
-        middle after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
-        outer after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
-    "#]],
-    )
-    .await;
+    check(|middle| middle, nobody(), as_an_onion()).await;
 }
 
 #[tokio::test]
@@ -186,22 +186,8 @@ async fn a_replaced_input_goes_through_every_stage_again() {
         middle after c1 {"path":"locked"} ["write file:locked"]: denied `write` is not permitted to do this (write file:locked: deny by the rule write(file:locked)); do not try it again, find another way or say what you would need
         outer after c1 {"path":"locked"} ["write file:locked"]: denied `write` is not permitted to do this (write file:locked: deny by the rule write(file:locked)); do not try it again, find another way or say what you would need
     "#]]).await;
-    check(
-        |middle| middle.replaces(json!({ "path": "a" })),
-        nobody(),
-        expect![[r#"
-        ok
-        {"path":"a"}
-
-        outer before c1 {"path":"a"} ["write file:a"]
-        middle before c1 {"path":"a"} ["write file:a"]
-        inner before c1 {"path":"a"} ["write file:a"]
-        inner after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
-        middle after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
-        outer after c1 {"path":"a"} ["write file:a"]: ok {"path":"a"}
-    "#]],
-    )
-    .await;
+    // What is the same is not replaced.
+    check(|middle| middle.replaces(json!({ "path": "a" })), nobody(), as_an_onion()).await;
 }
 
 #[tokio::test]
@@ -241,7 +227,7 @@ async fn a_person_is_asked_about_the_input_that_would_run() {
     check(|middle| middle.replaces(json!({ "path": "asked" })), edited, expect![[r#"
         denied
         `write` is not permitted to do this (write file:locked: deny by the rule write(file:locked)); do not try it again, find another way or say what you would need
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"asked"} → {"path":"locked"})]
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"asked"} → {"path":"locked"})]
 
         outer before c1 {"path":"a"} ["write file:a"]
         middle before c1 {"path":"a"} ["write file:a"]

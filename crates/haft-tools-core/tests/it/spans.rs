@@ -94,10 +94,7 @@ impl Spans {
     fn printed(&self) -> String {
         let mut printed = String::new();
         for (id, name, fields) in self.0.spans.lock().unwrap().iter() {
-            writeln!(printed, "{id} {name}").unwrap();
-            for field in fields {
-                writeln!(printed, "    {field}").unwrap();
-            }
+            writeln!(printed, "{id} {name}: {}", fields.join(", ")).unwrap();
         }
         for log in self.0.logs.lock().unwrap().iter() {
             writeln!(printed, "{log}").unwrap();
@@ -150,30 +147,9 @@ fn a_call_has_one_span_without_what_it_is_about() {
         permissive([ends()]),
         &[json!({ "password": "hunter2" }), json!({ "waits": true }), json!({ "ends": "large" })],
         expect![[r#"
-            1 execute_tool
-                gen_ai.operation.name = "execute_tool"
-                gen_ai.tool.name = "t"
-                gen_ai.tool.type = "function"
-                gen_ai.tool.call.id = "c1"
-                otel.name = "execute_tool t"
-                haft.reply.bytes = 8i64
-                haft.reply.bytes_cut = 0i64
-            2 execute_tool
-                gen_ai.operation.name = "execute_tool"
-                gen_ai.tool.name = "t"
-                gen_ai.tool.type = "function"
-                gen_ai.tool.call.id = "c1"
-                otel.name = "execute_tool t"
-                haft.reply.bytes = 8i64
-                haft.reply.bytes_cut = 0i64
-            3 execute_tool
-                gen_ai.operation.name = "execute_tool"
-                gen_ai.tool.name = "t"
-                gen_ai.tool.type = "function"
-                gen_ai.tool.call.id = "c1"
-                otel.name = "execute_tool t"
-                haft.reply.bytes = 2113i64
-                haft.reply.bytes_cut = 38002i64
+            1 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", haft.reply.bytes = 8i64, haft.reply.bytes_cut = 0i64
+            2 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", haft.reply.bytes = 8i64, haft.reply.bytes_cut = 0i64
+            3 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", haft.reply.bytes = 2113i64, haft.reply.bytes_cut = 38002i64
         "#]],
     );
 }
@@ -223,28 +199,8 @@ fn arguments_and_results_are_recorded_where_the_host_wants_them() {
         builder,
         &[json!({ "password": "hunter2" }), json!({ "ends": "failed" })],
         expect![[r#"
-            1 execute_tool
-                gen_ai.operation.name = "execute_tool"
-                gen_ai.tool.name = "t"
-                gen_ai.tool.type = "function"
-                gen_ai.tool.call.id = "c1"
-                otel.name = "execute_tool t"
-                gen_ai.tool.call.arguments = "{\"password\":\"hunter2\"}"
-                haft.reply.bytes = 8i64
-                haft.reply.bytes_cut = 0i64
-                gen_ai.tool.call.result = "a secret"
-            2 execute_tool
-                gen_ai.operation.name = "execute_tool"
-                gen_ai.tool.name = "t"
-                gen_ai.tool.type = "function"
-                gen_ai.tool.call.id = "c1"
-                otel.name = "execute_tool t"
-                gen_ai.tool.call.arguments = "{\"ends\":\"failed\"}"
-                otel.status_code = "ERROR"
-                error.type = "failed"
-                haft.reply.bytes = 8i64
-                haft.reply.bytes_cut = 0i64
-                gen_ai.tool.call.result = "it fails"
+            1 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", gen_ai.tool.call.arguments = "{\"password\":\"hunter2\"}", haft.reply.bytes = 8i64, haft.reply.bytes_cut = 0i64, gen_ai.tool.call.result = "a secret"
+            2 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", gen_ai.tool.call.arguments = "{\"ends\":\"failed\"}", otel.status_code = "ERROR", error.type = "failed", haft.reply.bytes = 8i64, haft.reply.bytes_cut = 0i64, gen_ai.tool.call.result = "it fails"
         "#]],
     );
 }
@@ -281,54 +237,26 @@ fn what_the_tool_logs_is_within_its_span() {
         permissive([logs.clone()]),
         &[json!({}), json!({})],
         expect![[r#"
-        1 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "c1"
-            otel.name = "execute_tool t"
-            haft.reply.bytes = 4i64
-            haft.reply.bytes_cut = 0i64
-        2 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "c1"
-            otel.name = "execute_tool t"
-            haft.reply.bytes = 4i64
-            haft.reply.bytes_cut = 0i64
-        in span Some(1): message = at first
-        in span Some(1): message = in a task of its own
-        in span Some(2): message = at first
-        in span Some(2): message = in a task of its own
-    "#]],
+            1 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", haft.reply.bytes = 4i64, haft.reply.bytes_cut = 0i64
+            2 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", haft.reply.bytes = 4i64, haft.reply.bytes_cut = 0i64
+            in span Some(1): message = at first
+            in span Some(1): message = in a task of its own
+            in span Some(2): message = at first
+            in span Some(2): message = in a task of its own
+        "#]],
     );
     check(
         permissive([logs.clone()]),
         &[json!({ "calls": true })],
         expect![[r#"
-        1 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "c1"
-            otel.name = "execute_tool t"
-            haft.reply.bytes = 4i64
-            haft.reply.bytes_cut = 0i64
-        2 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "inner"
-            otel.name = "execute_tool t"
-            haft.reply.bytes = 4i64
-            haft.reply.bytes_cut = 0i64
-        in span Some(1): message = at first
-        in span Some(1): message = in a task of its own
-        in span Some(2): message = at first
-        in span Some(2): message = in a task of its own
-        in span Some(1): message = after the other
-    "#]],
+            1 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", haft.reply.bytes = 4i64, haft.reply.bytes_cut = 0i64
+            2 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "inner", otel.name = "execute_tool t", haft.reply.bytes = 4i64, haft.reply.bytes_cut = 0i64
+            in span Some(1): message = at first
+            in span Some(1): message = in a task of its own
+            in span Some(2): message = at first
+            in span Some(2): message = in a task of its own
+            in span Some(1): message = after the other
+        "#]],
     );
     let narrow = haft_tools_core::Widths { read: 1, ..haft_tools_core::Widths::default() };
     let spans = Spans::default();
@@ -365,22 +293,8 @@ fn each_attempt_has_a_span_of_its_own_and_what_does_not_run_has_none() {
         permissive([flaky]),
         &[json!({})],
         expect![[r#"
-            1 execute_tool
-                gen_ai.operation.name = "execute_tool"
-                gen_ai.tool.name = "t"
-                gen_ai.tool.type = "function"
-                gen_ai.tool.call.id = "c1"
-                otel.name = "execute_tool t"
-                otel.status_code = "ERROR"
-                error.type = "unavailable"
-            2 execute_tool
-                gen_ai.operation.name = "execute_tool"
-                gen_ai.tool.name = "t"
-                gen_ai.tool.type = "function"
-                gen_ai.tool.call.id = "c1"
-                otel.name = "execute_tool t"
-                haft.reply.bytes = 4i64
-                haft.reply.bytes_cut = 0i64
+            1 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", otel.status_code = "ERROR", error.type = "unavailable"
+            2 execute_tool: gen_ai.operation.name = "execute_tool", gen_ai.tool.name = "t", gen_ai.tool.type = "function", gen_ai.tool.call.id = "c1", otel.name = "execute_tool t", haft.reply.bytes = 4i64, haft.reply.bytes_cut = 0i64
         "#]],
     );
     let denied =

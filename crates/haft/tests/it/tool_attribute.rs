@@ -8,6 +8,7 @@ use haft::{
     Access, AccessMode, Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Resource, Rule,
     Scheme, Tool, ToolCall, ToolError, ToolExecutor as _, ToolRegistry, ToolReply,
 };
+use haft_testkit::laid_out;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ async fn replied(tool: impl Tool, policy: Policy, input: Value) -> ToolReply {
 
 /// Tells all that a specification says.
 fn check_spec(tool: &impl Tool, expected: &Expect) {
-    expected.assert_eq(&serde_json::to_string_pretty(tool.spec()).unwrap());
+    expected.assert_eq(&laid_out(tool.spec()));
 }
 
 /// Counts the words of a text.
@@ -73,55 +74,32 @@ fn documentation_is_the_description_and_arguments_are_the_schema() {
     check_spec(
         &count_words_tool(),
         &expect![[r#"
-        {
-          "name": "count_words",
-          "description": "Counts the words of a text.\n\nA word is what \"stands\" between blanks:\n  - a letter,\n  - or more.",
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "label": {
-                "description": "What to call the number.",
-                "type": [
-                  "string",
-                  "null"
-                ]
+            {
+              "description": "Counts the words of a text.\n\nA word is what \"stands\" between blanks:\n  - a letter,\n  - or more.",
+              "explicit": false,
+              "exposure": "direct",
+              "hints": {"destructive": false, "idempotent": false, "open_world": false, "read_only": false, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "label": {"description": "What to call the number.", "type": ["string", "null"]},
+                  "min_letters": {
+                    "default": 1,
+                    "description": "Only words of at least\nthis many letters.",
+                    "format": "uint",
+                    "maximum": 64,
+                    "minimum": 1,
+                    "type": "integer"
+                  },
+                  "prefix": {"default": "", "description": "Only words that begin so.", "type": "string"},
+                  "text": {"description": "The text to count.", "type": "string"}
+                },
+                "required": ["text"],
+                "type": "object"
               },
-              "min_letters": {
-                "default": 1,
-                "description": "Only words of at least\nthis many letters.",
-                "format": "uint",
-                "maximum": 64,
-                "minimum": 1,
-                "type": "integer"
-              },
-              "prefix": {
-                "default": "",
-                "description": "Only words that begin so.",
-                "type": "string"
-              },
-              "text": {
-                "description": "The text to count.",
-                "type": "string"
-              }
-            },
-            "required": [
-              "text"
-            ],
-            "type": "object"
-          },
-          "hints": {
-            "read_only": false,
-            "destructive": false,
-            "idempotent": false,
-            "open_world": false,
-            "streaming": false
-          },
-          "origin": {
-            "kind": "host"
-          },
-          "exposure": "direct",
-          "explicit": false
-        }"#]],
+              "name": "count_words",
+              "origin": {"kind": "host"}
+            }"#]],
     );
 }
 
@@ -180,27 +158,16 @@ fn options_are_what_the_specification_says() {
     check_spec(
         &everything_tool(),
         &expect![[r#"
-        {
-          "name": "all-of_it",
-          "title": "All of it",
-          "description": "Says everything.",
-          "input_schema": {
-            "additionalProperties": false,
-            "type": "object"
-          },
-          "hints": {
-            "read_only": true,
-            "destructive": false,
-            "idempotent": true,
-            "open_world": true,
-            "streaming": true
-          },
-          "origin": {
-            "kind": "host"
-          },
-          "exposure": "deferred",
-          "explicit": true
-        }"#]],
+            {
+              "description": "Says everything.",
+              "explicit": true,
+              "exposure": "deferred",
+              "hints": {"destructive": false, "idempotent": true, "open_world": true, "read_only": true, "streaming": true},
+              "input_schema": {"additionalProperties": false, "type": "object"},
+              "name": "all-of_it",
+              "origin": {"kind": "host"},
+              "title": "All of it"
+            }"#]],
     );
 }
 
@@ -220,43 +187,30 @@ async fn descriptions_may_come_from_elsewhere() {
     check_spec(
         &described_elsewhere_tool(),
         &expect![[r#"
-        {
-          "name": "described_elsewhere",
-          "description": "Repeats \"what\" it is told.\n\nAs often as it is told.",
-          "input_schema": {
-            "additionalProperties": false,
-            "properties": {
-              "times": {
-                "default": 0,
-                "description": "How often, from 1;\nonce by default.",
-                "format": "uint8",
-                "maximum": 255,
-                "minimum": 0,
-                "type": "integer"
+            {
+              "description": "Repeats \"what\" it is told.\n\nAs often as it is told.",
+              "explicit": false,
+              "exposure": "hidden",
+              "hints": {"destructive": true, "idempotent": false, "open_world": false, "read_only": false, "streaming": false},
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "times": {
+                    "default": 0,
+                    "description": "How often, from 1;\nonce by default.",
+                    "format": "uint8",
+                    "maximum": 255,
+                    "minimum": 0,
+                    "type": "integer"
+                  },
+                  "what": {"description": "What to do.", "type": "string"}
+                },
+                "required": ["what"],
+                "type": "object"
               },
-              "what": {
-                "description": "What to do.",
-                "type": "string"
-              }
-            },
-            "required": [
-              "what"
-            ],
-            "type": "object"
-          },
-          "hints": {
-            "read_only": false,
-            "destructive": true,
-            "idempotent": false,
-            "open_world": false,
-            "streaming": false
-          },
-          "origin": {
-            "kind": "host"
-          },
-          "exposure": "hidden",
-          "explicit": false
-        }"#]],
+              "name": "described_elsewhere",
+              "origin": {"kind": "host"}
+            }"#]],
     );
     check(described_elsewhere_tool(), json!({ "what": "ab", "times": 2 }), expect!["ok: abab"]).await;
 }

@@ -6,6 +6,7 @@ use crate::serve::arguments::Client;
 use clap::{Parser as _, ValueEnum as _};
 use expect_test::{Expect, expect};
 use haft::mcp::{ServersFile, Transport};
+use haft_testkit::laid_out;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -51,14 +52,28 @@ fn read_back(client: Client, text: &str, name: &str) -> Reached {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
+/// Checks what is printed for each client, letter by letter.
 fn check(line: &[&str], expected: Expect) {
+    check_as(line, str::to_owned, expected);
+}
+
+/// Checks what is printed for each client as the JSON it is.
+fn check_json(line: &[&str], expected: Expect) {
+    let laid_out = |text: &str| match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(json) => laid_out(&json) + "\n",
+        Err(_) => text.to_owned(),
+    };
+    check_as(line, laid_out, expected);
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
+fn check_as(line: &[&str], shown: fn(&str) -> String, expected: Expect) {
     let mut told = String::new();
     for client in Client::value_variants() {
         let (reached, text) = written(*client, line).unwrap();
         let name = line.iter().skip_while(|word| **word != "--name").nth(1).unwrap_or(&"haft");
         assert_eq!(read_back(*client, &text, name), reached, "{text}");
-        let _ = writeln!(told, "# {}\n{text}", name_of(*client));
+        let _ = writeln!(told, "# {}\n{}", name_of(*client), shown(&text));
     }
     expected.assert_eq(&told);
 }
@@ -136,7 +151,6 @@ fn a_server_that_the_client_starts() {
     );
 }
 
-#[expect(clippy::too_many_lines, reason = "the snapshot has them")]
 #[test]
 fn a_server_with_options() {
     let line = [
@@ -155,194 +169,77 @@ fn a_server_with_options() {
         "--name",
         "tools-2",
     ];
-    check(
-        &line,
-        expect![[r##"
-        # claude-code
-        {
-          "mcpServers": {
-            "tools-2": {
-              "args": [
-                "serve",
-                "--workdir",
-                "/home/me/my \"project\"\\",
-                "--tools",
-                "@builtin, !bash",
-                "--profile",
-                "workspace_write",
-                "--policy",
-                "/etc/team.toml",
-                "--mode",
-                "accept_edits",
-                "--no-roots",
-                "--no-mcp"
-              ],
-              "command": "/opt/haft \"x\"/bin/haft",
-              "env": {},
-              "type": "stdio"
-            }
-          }
-        }
-
-        # codex
-        [mcp_servers.tools-2]
-        command = '/opt/haft "x"/bin/haft'
-        args = ["serve", "--workdir", '/home/me/my "project"\', "--tools", "@builtin, !bash", "--profile", "workspace_write", "--policy", "/etc/team.toml", "--mode", "accept_edits", "--no-roots", "--no-mcp"]
-        startup_timeout_sec = 20
-        tool_timeout_sec = 600
-
-        # vscode
-        {
-          "servers": {
-            "tools-2": {
-              "args": [
-                "serve",
-                "--workdir",
-                "/home/me/my \"project\"\\",
-                "--tools",
-                "@builtin, !bash",
-                "--profile",
-                "workspace_write",
-                "--policy",
-                "/etc/team.toml",
-                "--mode",
-                "accept_edits",
-                "--no-roots",
-                "--no-mcp"
-              ],
-              "command": "/opt/haft \"x\"/bin/haft",
-              "type": "stdio"
-            }
-          }
-        }
-
-        # cursor
-        {
-          "mcpServers": {
-            "tools-2": {
-              "args": [
-                "serve",
-                "--workdir",
-                "/home/me/my \"project\"\\",
-                "--tools",
-                "@builtin, !bash",
-                "--profile",
-                "workspace_write",
-                "--policy",
-                "/etc/team.toml",
-                "--mode",
-                "accept_edits",
-                "--no-roots",
-                "--no-mcp"
-              ],
-              "command": "/opt/haft \"x\"/bin/haft"
-            }
-          }
-        }
-
-        # gemini
-        {
-          "mcpServers": {
-            "tools-2": {
-              "args": [
-                "serve",
-                "--workdir",
-                "/home/me/my \"project\"\\",
-                "--tools",
-                "@builtin, !bash",
-                "--profile",
-                "workspace_write",
-                "--policy",
-                "/etc/team.toml",
-                "--mode",
-                "accept_edits",
-                "--no-roots",
-                "--no-mcp"
-              ],
-              "command": "/opt/haft \"x\"/bin/haft",
-              "timeout": 600000,
-              "trust": false
-            }
-          }
-        }
-
-    "##]],
-    );
+    let arguments = [
+        "serve",
+        "--workdir",
+        "/home/me/my \"project\"\\",
+        "--tools",
+        "@builtin, !bash",
+        "--profile",
+        "workspace_write",
+        "--policy",
+        "/etc/team.toml",
+        "--mode",
+        "accept_edits",
+        "--no-roots",
+        "--no-mcp",
+    ];
+    let arguments = arguments.map(str::to_owned).to_vec();
+    let expected = Reached::Program { command: "/opt/haft \"x\"/bin/haft".to_owned(), arguments };
+    for client in Client::value_variants() {
+        let (reached, text) = written(*client, &line).unwrap();
+        assert_eq!(reached, expected, "{text}");
+        assert_eq!(read_back(*client, &text, "tools-2"), expected, "{text}");
+    }
 }
 
 #[test]
 fn a_server_that_runs() {
-    check(
+    check_json(
         &["--http", "0.0.0.0:8765", "--token-file", "tokens"],
         expect![[r##"
-        # claude-code
-        {
-          "mcpServers": {
-            "haft": {
-              "headers": {
-                "Authorization": "Bearer ${HAFT_TOKEN}"
-              },
-              "type": "http",
-              "url": "http://127.0.0.1:8765/mcp"
-            }
-          }
-        }
-
-        # codex
-        [mcp_servers.haft]
-        url = "http://127.0.0.1:8765/mcp"
-        bearer_token_env_var = "HAFT_TOKEN"
-        startup_timeout_sec = 20
-        tool_timeout_sec = 600
-
-        # vscode
-        {
-          "inputs": [
+            # claude-code
             {
-              "description": "Token for haft",
-              "id": "haft-token",
-              "password": true,
-              "type": "promptString"
+              "mcpServers": {
+                "haft": {"headers": {"Authorization": "Bearer ${HAFT_TOKEN}"}, "type": "http", "url": "http://127.0.0.1:8765/mcp"}
+              }
             }
-          ],
-          "servers": {
-            "haft": {
-              "headers": {
-                "Authorization": "Bearer ${input:haft-token}"
-              },
-              "type": "http",
-              "url": "http://127.0.0.1:8765/mcp"
-            }
-          }
-        }
 
-        # cursor
-        {
-          "mcpServers": {
-            "haft": {
-              "headers": {
-                "Authorization": "Bearer ${env:HAFT_TOKEN}"
-              },
-              "url": "http://127.0.0.1:8765/mcp"
-            }
-          }
-        }
+            # codex
+            [mcp_servers.haft]
+            url = "http://127.0.0.1:8765/mcp"
+            bearer_token_env_var = "HAFT_TOKEN"
+            startup_timeout_sec = 20
+            tool_timeout_sec = 600
 
-        # gemini
-        {
-          "mcpServers": {
-            "haft": {
-              "headers": {
-                "Authorization": "Bearer ${HAFT_TOKEN}"
-              },
-              "httpUrl": "http://127.0.0.1:8765/mcp",
-              "timeout": 600000,
-              "trust": false
+            # vscode
+            {
+              "inputs": [{"description": "Token for haft", "id": "haft-token", "password": true, "type": "promptString"}],
+              "servers": {
+                "haft": {
+                  "headers": {"Authorization": "Bearer ${input:haft-token}"},
+                  "type": "http",
+                  "url": "http://127.0.0.1:8765/mcp"
+                }
+              }
             }
-          }
-        }
 
-    "##]],
+            # cursor
+            {"mcpServers": {"haft": {"headers": {"Authorization": "Bearer ${env:HAFT_TOKEN}"}, "url": "http://127.0.0.1:8765/mcp"}}}
+
+            # gemini
+            {
+              "mcpServers": {
+                "haft": {
+                  "headers": {"Authorization": "Bearer ${HAFT_TOKEN}"},
+                  "httpUrl": "http://127.0.0.1:8765/mcp",
+                  "timeout": 600000,
+                  "trust": false
+                }
+              }
+            }
+
+        "##]],
     );
 }
 

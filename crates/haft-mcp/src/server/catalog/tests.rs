@@ -6,6 +6,7 @@ use super::*;
 use crate::server::toolbox::Bench;
 use expect_test::{Expect, expect};
 use haft_core::{CallId, Exposure, Origin, Schema, ToolError, ToolHints, ToolName, ToolSpec};
+use haft_testkit::laid_out;
 use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, Prepared, Tool, ToolRegistry};
 use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;
@@ -102,56 +103,28 @@ fn a_tool_is_told_of_in_the_protocols_words() {
     expect![[r#"
         [
           {
-            "name": "github__list_pull_request_r_f5756b184605",
+            "annotations": {"openWorldHint": true, "readOnlyHint": true},
             "description": "[github] Does github__list_pull_request_review_comments.",
             "inputSchema": {
-              "properties": {
-                "limit": {
-                  "type": "integer"
-                },
-                "path": {
-                  "description": "Where it is.",
-                  "type": "string"
-                }
-              },
-              "required": [
-                "path"
-              ],
+              "properties": {"limit": {"type": "integer"}, "path": {"description": "Where it is.", "type": "string"}},
+              "required": ["path"],
               "type": "object"
             },
-            "annotations": {
-              "readOnlyHint": true,
-              "openWorldHint": true
-            }
+            "name": "github__list_pull_request_r_f5756b184605"
           },
           {
-            "name": "read_file",
-            "title": "Read a file",
+            "annotations": {"destructiveHint": false, "idempotentHint": false, "openWorldHint": true, "readOnlyHint": true},
             "description": "Does read_file.",
             "inputSchema": {
-              "properties": {
-                "limit": {
-                  "type": "integer"
-                },
-                "path": {
-                  "description": "Where it is.",
-                  "type": "string"
-                }
-              },
-              "required": [
-                "path"
-              ],
+              "properties": {"limit": {"type": "integer"}, "path": {"description": "Where it is.", "type": "string"}},
+              "required": ["path"],
               "type": "object"
             },
-            "annotations": {
-              "readOnlyHint": true,
-              "destructiveHint": false,
-              "idempotentHint": false,
-              "openWorldHint": true
-            }
+            "name": "read_file",
+            "title": "Read a file"
           }
         ]"#]]
-    .assert_eq(&serde_json::to_string_pretty(&told).unwrap());
+    .assert_eq(&laid_out(&told));
 }
 
 #[test]
@@ -221,9 +194,9 @@ async fn calls_reach_what_is_served_and_nothing_else() {
         &served(ToolRegistry::new(), "full"),
         &calls[..1],
         expect![[r#"
-        "read_file" {}
-          error: unknown tool: there is no tool `read_file`, and there is none; answer without tools
-    "#]],
+            "read_file" {}
+              error: unknown tool: there is no tool `read_file`, and there are no others; answer without tools
+        "#]],
     )
     .await;
 }

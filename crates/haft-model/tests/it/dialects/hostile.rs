@@ -221,15 +221,7 @@ fn keywords_of_a_wrong_form_are_left_out() {
     expect![[r#"
         {
           "description": "(also takes the property \"\\0/~\\\"\": {\"type\":\"string\"})",
-          "properties": {
-            "a": {},
-            "b": {},
-            "c": {},
-            "d": {
-              "not": {}
-            },
-            "e": {}
-          },
+          "properties": {"a": {}, "b": {}, "c": {}, "d": {"not": {}}, "e": {}},
           "type": "object"
         }
         - `/required`: left out, since it is malformed

@@ -134,49 +134,15 @@ fn tells_anthropic_of_tree() {
             {
               "$defs": {
                 "branch": {
-                  "properties": {
-                    "children": {
-                      "items": {
-                        "$ref": "#/$defs/node"
-                      },
-                      "type": "array"
-                    }
-                  },
-                  "required": [
-                    "children"
-                  ],
+                  "properties": {"children": {"items": {"$ref": "#/$defs/node"}, "type": "array"}},
+                  "required": ["children"],
                   "type": "object"
                 },
-                "leaf": {
-                  "properties": {
-                    "value": {
-                      "type": "string"
-                    }
-                  },
-                  "required": [
-                    "value"
-                  ],
-                  "type": "object"
-                },
-                "node": {
-                  "oneOf": [
-                    {
-                      "$ref": "#/$defs/leaf"
-                    },
-                    {
-                      "$ref": "#/$defs/branch"
-                    }
-                  ]
-                }
+                "leaf": {"properties": {"value": {"type": "string"}}, "required": ["value"], "type": "object"},
+                "node": {"oneOf": [{"$ref": "#/$defs/leaf"}, {"$ref": "#/$defs/branch"}]}
               },
-              "properties": {
-                "root": {
-                  "$ref": "#/$defs/node"
-                }
-              },
-              "required": [
-                "root"
-              ],
+              "properties": {"root": {"$ref": "#/$defs/node"}},
+              "required": ["root"],
               "type": "object"
             }
         "##]],
@@ -199,74 +165,34 @@ fn shows_the_properties_of_alternatives_at_the_top() {
         (
             Dialect::Anthropic,
             expect![[r#"
-            {
-              "properties": {
-                "id": {
-                  "type": "string"
-                },
-                "kind": {
-                  "anyOf": [
-                    {
-                      "const": "file"
-                    },
-                    {
-                      "const": "link"
-                    }
-                  ]
-                },
-                "path": {
-                  "type": "string"
-                },
-                "to": {
-                  "type": "string"
+                {
+                  "properties": {
+                    "id": {"type": "string"},
+                    "kind": {"anyOf": [{"const": "file"}, {"const": "link"}]},
+                    "path": {"type": "string"},
+                    "to": {"type": "string"}
+                  },
+                  "required": ["kind"],
+                  "type": "object"
                 }
-              },
-              "required": [
-                "kind"
-              ],
-              "type": "object"
-            }
-            - `/oneOf`: said in a wider form
-        "#]],
+                - `/oneOf`: said in a wider form
+            "#]],
         ),
         (
             Dialect::Gemini,
             expect![[r#"
-            {
-              "properties": {
-                "id": {
-                  "type": "STRING"
-                },
-                "kind": {
-                  "anyOf": [
-                    {
-                      "enum": [
-                        "file"
-                      ],
-                      "type": "STRING"
-                    },
-                    {
-                      "enum": [
-                        "link"
-                      ],
-                      "type": "STRING"
-                    }
-                  ]
-                },
-                "path": {
-                  "type": "STRING"
-                },
-                "to": {
-                  "type": "STRING"
+                {
+                  "properties": {
+                    "id": {"type": "STRING"},
+                    "kind": {"anyOf": [{"enum": ["file"], "type": "STRING"}, {"enum": ["link"], "type": "STRING"}]},
+                    "path": {"type": "STRING"},
+                    "to": {"type": "STRING"}
+                  },
+                  "required": ["kind"],
+                  "type": "OBJECT"
                 }
-              },
-              "required": [
-                "kind"
-              ],
-              "type": "OBJECT"
-            }
-            - `/oneOf`: said in a wider form
-        "#]],
+                - `/oneOf`: said in a wider form
+            "#]],
         ),
     ] {
         check(dialect, original.clone(), &expected);
@@ -284,66 +210,18 @@ fn tells_anthropic_of_odd() {
               "properties": {
                 "both": {
                   "allOf": [
-                    {
-                      "properties": {
-                        "a": {
-                          "type": "string"
-                        }
-                      },
-                      "type": "object"
-                    },
-                    {
-                      "description": "Both.",
-                      "required": [
-                        "a"
-                      ]
-                    }
+                    {"properties": {"a": {"type": "string"}}, "type": "object"},
+                    {"description": "Both.", "required": ["a"]}
                   ]
                 },
-                "id": {
-                  "maxLength": 8,
-                  "minimum": 1,
-                  "type": [
-                    "string",
-                    "integer",
-                    "null"
-                  ]
-                },
-                "kind": {
-                  "const": "x"
-                },
-                "level": {
-                  "enum": [
-                    1,
-                    2,
-                    3
-                  ]
-                },
-                "pair": {
-                  "prefixItems": [
-                    {
-                      "type": "string"
-                    },
-                    {
-                      "type": "integer"
-                    }
-                  ],
-                  "type": "array"
-                },
-                "when": {
-                  "format": "date-time",
-                  "type": "string"
-                },
-                "who": {
-                  "format": "email",
-                  "minLength": 3,
-                  "pattern": "^(?!root@)",
-                  "type": "string"
-                }
+                "id": {"maxLength": 8, "minimum": 1, "type": ["string", "integer", "null"]},
+                "kind": {"const": "x"},
+                "level": {"enum": [1, 2, 3]},
+                "pair": {"prefixItems": [{"type": "string"}, {"type": "integer"}], "type": "array"},
+                "when": {"format": "date-time", "type": "string"},
+                "who": {"format": "email", "minLength": 3, "pattern": "^(?!root@)", "type": "string"}
               },
-              "required": [
-                "level"
-              ],
+              "required": ["level"],
               "title": "Search",
               "type": "object"
             }

@@ -8,6 +8,7 @@ use haft_testkit::Tree;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 fn request(tree: &Tree, input: Value) -> Request {
@@ -24,6 +25,30 @@ fn check(tree: &Tree, input: Value, act: impl Fn(u64) -> bool + Sync, expected: 
         Err(error) => format!("{:?}: {error}", error.kind()),
     };
     expected.assert_eq(&text);
+}
+
+/// Checks what the model gets where `b/two` becomes something else once the directory has been listed, so that the walk
+/// takes it for a file.
+fn check_no_longer_a_file(tree: &Tree, swap: impl Fn(&Path) + Sync) {
+    let path = tree.path().join("b/two");
+    check(
+        tree,
+        json!({ "pattern": "x" }),
+        |files| {
+            if files == 2 {
+                fs::remove_file(&path).unwrap();
+                swap(&path);
+            }
+            false
+        },
+        &expect![[r#"
+        a:1: x
+        b/one:1: x
+        c:1: x
+
+        3 matches in 3 files
+        not searched: 1 file that cannot be read"#]],
+    );
 }
 
 fn letters() -> Tree {
@@ -100,26 +125,7 @@ fn a_start_that_vanishes_is_an_error() {
 #[test]
 fn a_file_that_becomes_a_link_out_is_not_read() {
     let outside = Tree::new().file("secret", "x secret\n");
-    let tree = letters();
-    // By then the directory has been listed, and the walk takes it for a file.
-    let swap = || {
-        let path = tree.path().join("b/two");
-        fs::remove_file(&path).unwrap();
-        symlink(outside.path().join("secret"), &path).unwrap();
-        false
-    };
-    check(
-        &tree,
-        json!({ "pattern": "x" }),
-        |files| files == 2 && swap(),
-        &expect![[r#"
-        a:1: x
-        b/one:1: x
-        c:1: x
-
-        3 matches in 3 files
-        not searched: 1 file that cannot be read"#]],
-    );
+    check_no_longer_a_file(&letters(), |path| symlink(outside.path().join("secret"), path).unwrap());
 }
 
 #[test]
@@ -146,26 +152,10 @@ fn a_directory_that_becomes_a_link_out_is_not_entered() {
 
 #[test]
 fn a_file_that_becomes_a_pipe_does_not_block() {
-    let tree = letters();
-    let swap = || {
-        let path = tree.path().join("b/two");
-        fs::remove_file(&path).unwrap();
+    check_no_longer_a_file(&letters(), |path| {
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        false
-    };
-    check(
-        &tree,
-        json!({ "pattern": "x" }),
-        |files| files == 2 && swap(),
-        &expect![[r#"
-        a:1: x
-        b/one:1: x
-        c:1: x
-
-        3 matches in 3 files
-        not searched: 1 file that cannot be read"#]],
-    );
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    });
 }
 
 #[test]

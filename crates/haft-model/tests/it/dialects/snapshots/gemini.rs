@@ -11,33 +11,24 @@ fn tells_gemini_of_read_file() {
         Dialect::Gemini,
         read_file(),
         &expect![[r#"
-        {
-          "properties": {
-            "limit": {
-              "description": "The most lines to give. (default: 2000)",
-              "minimum": 1,
-              "type": "INTEGER"
-            },
-            "offset": {
-              "description": "The line to start at, counted from 1. (default: 1)",
-              "format": "int64",
-              "type": "INTEGER"
-            },
-            "path": {
-              "description": "The file to read, relative to the working directory.",
-              "type": "STRING"
+            {
+              "properties": {
+                "limit": {"description": "The most lines to give. (default: 2000)", "minimum": 1, "type": "INTEGER"},
+                "offset": {
+                  "description": "The line to start at, counted from 1. (default: 1)",
+                  "format": "int64",
+                  "type": "INTEGER"
+                },
+                "path": {"description": "The file to read, relative to the working directory.", "type": "STRING"}
+              },
+              "required": ["path"],
+              "type": "OBJECT"
             }
-          },
-          "required": [
-            "path"
-          ],
-          "type": "OBJECT"
-        }
-        - `/additionalProperties`: left out
-        - `/properties/limit/default`: moved into the description
-        - `/properties/limit/format`: left out
-        - `/properties/offset/default`: moved into the description
-    "#]],
+            - `/additionalProperties`: left out
+            - `/properties/limit/default`: moved into the description
+            - `/properties/limit/format`: left out
+            - `/properties/offset/default`: moved into the description
+        "#]],
     );
 }
 
@@ -47,50 +38,33 @@ fn tells_gemini_of_edit_file() {
         Dialect::Gemini,
         edit_file(),
         &expect![[r#"
-        {
-          "properties": {
-            "edits": {
-              "description": "The replacements to make.",
-              "items": {
-                "description": "One replacement.",
-                "properties": {
-                  "all": {
-                    "description": "(default: false)",
-                    "type": "BOOLEAN"
+            {
+              "properties": {
+                "edits": {
+                  "description": "The replacements to make.",
+                  "items": {
+                    "description": "One replacement.",
+                    "properties": {
+                      "all": {"description": "(default: false)", "type": "BOOLEAN"},
+                      "new": {"description": "The text to put in its place.", "type": "STRING"},
+                      "old": {"type": "STRING"}
+                    },
+                    "required": ["new", "old"],
+                    "type": "OBJECT"
                   },
-                  "new": {
-                    "description": "The text to put in its place.",
-                    "type": "STRING"
-                  },
-                  "old": {
-                    "type": "STRING"
-                  }
+                  "maxItems": 100,
+                  "minItems": 1,
+                  "type": "ARRAY"
                 },
-                "required": [
-                  "new",
-                  "old"
-                ],
-                "type": "OBJECT"
+                "path": {"description": "The file to edit.", "type": "STRING"}
               },
-              "maxItems": 100,
-              "minItems": 1,
-              "type": "ARRAY"
-            },
-            "path": {
-              "description": "The file to edit.",
-              "type": "STRING"
+              "required": ["edits", "path"],
+              "type": "OBJECT"
             }
-          },
-          "required": [
-            "edits",
-            "path"
-          ],
-          "type": "OBJECT"
-        }
-        - `/additionalProperties`: left out
-        - `/$defs/Edit/additionalProperties`: left out
-        - `/$defs/Edit/properties/all/default`: moved into the description
-    "#]],
+            - `/additionalProperties`: left out
+            - `/$defs/Edit/additionalProperties`: left out
+            - `/$defs/Edit/properties/all/default`: moved into the description
+        "#]],
     );
 }
 
@@ -100,51 +74,27 @@ fn tells_gemini_of_grep() {
         Dialect::Gemini,
         grep(),
         &expect![[r#"
-        {
-          "properties": {
-            "context": {
-              "maximum": 255,
-              "minimum": 0,
-              "nullable": true,
-              "type": "INTEGER"
-            },
-            "glob": {
-              "nullable": true,
-              "type": "STRING"
-            },
-            "mode": {
-              "anyOf": [
-                {
-                  "description": "What to give. (default: \"content\") The lines.",
-                  "enum": [
-                    "content"
-                  ],
-                  "type": "STRING"
+            {
+              "properties": {
+                "context": {"maximum": 255, "minimum": 0, "nullable": true, "type": "INTEGER"},
+                "glob": {"nullable": true, "type": "STRING"},
+                "mode": {
+                  "anyOf": [
+                    {"description": "What to give. (default: \"content\") The lines.", "enum": ["content"], "type": "STRING"},
+                    {"description": "The names of the files.", "enum": ["files"], "type": "STRING"}
+                  ]
                 },
-                {
-                  "description": "The names of the files.",
-                  "enum": [
-                    "files"
-                  ],
-                  "type": "STRING"
-                }
-              ]
-            },
-            "pattern": {
-              "type": "STRING"
+                "pattern": {"type": "STRING"}
+              },
+              "required": ["pattern"],
+              "type": "OBJECT"
             }
-          },
-          "required": [
-            "pattern"
-          ],
-          "type": "OBJECT"
-        }
-        - `/additionalProperties`: left out
-        - `/properties/context/format`: left out
-        - `/properties/glob/default`: left out
-        - `/$defs/Mode/oneOf`: said in a wider form
-        - `/properties/mode/default`: moved into the description
-    "#]],
+            - `/additionalProperties`: left out
+            - `/properties/context/format`: left out
+            - `/properties/glob/default`: left out
+            - `/$defs/Mode/oneOf`: said in a wider form
+            - `/properties/mode/default`: moved into the description
+        "#]],
     );
 }
 
@@ -158,53 +108,28 @@ fn tells_gemini_of_tree() {
               "properties": {
                 "root": {
                   "anyOf": [
-                    {
-                      "properties": {
-                        "value": {
-                          "type": "STRING"
-                        }
-                      },
-                      "required": [
-                        "value"
-                      ],
-                      "type": "OBJECT"
-                    },
+                    {"properties": {"value": {"type": "STRING"}}, "required": ["value"], "type": "OBJECT"},
                     {
                       "properties": {
                         "children": {
                           "items": {
                             "anyOf": [
-                              {
-                                "type": "STRING"
-                              },
-                              {
-                                "type": "NUMBER"
-                              },
-                              {
-                                "type": "BOOLEAN"
-                              },
-                              {
-                                "items": {
-                                  "type": "STRING"
-                                },
-                                "type": "ARRAY"
-                              }
+                              {"type": "STRING"},
+                              {"type": "NUMBER"},
+                              {"type": "BOOLEAN"},
+                              {"items": {"type": "STRING"}, "type": "ARRAY"}
                             ]
                           },
                           "type": "ARRAY"
                         }
                       },
-                      "required": [
-                        "children"
-                      ],
+                      "required": ["children"],
                       "type": "OBJECT"
                     }
                   ]
                 }
               },
-              "required": [
-                "root"
-              ],
+              "required": ["root"],
               "type": "OBJECT"
             }
             - `/definitions/node/oneOf`: said in a wider form
@@ -223,78 +148,26 @@ fn tells_gemini_of_odd() {
             {
               "description": "Search (anyOf: [{\"required\":[\"when\"]},{\"required\":[\"who\"]}])",
               "properties": {
-                "$top": {
-                  "minimum": 1,
-                  "type": "INTEGER"
-                },
-                "both": {
-                  "description": "Both.",
-                  "properties": {
-                    "a": {
-                      "type": "STRING"
-                    }
-                  },
-                  "required": [
-                    "a"
-                  ],
-                  "type": "OBJECT"
-                },
-                "filter[name]": {
-                  "type": "STRING"
-                },
+                "$top": {"minimum": 1, "type": "INTEGER"},
+                "both": {"description": "Both.", "properties": {"a": {"type": "STRING"}}, "required": ["a"], "type": "OBJECT"},
+                "filter[name]": {"type": "STRING"},
                 "id": {
                   "anyOf": [
-                    {
-                      "maxLength": 8,
-                      "nullable": true,
-                      "type": "STRING"
-                    },
-                    {
-                      "minimum": 1,
-                      "nullable": true,
-                      "type": "INTEGER"
-                    }
+                    {"maxLength": 8, "nullable": true, "type": "STRING"},
+                    {"minimum": 1, "nullable": true, "type": "INTEGER"}
                   ]
                 },
-                "kind": {
-                  "enum": [
-                    "x"
-                  ],
-                  "type": "STRING"
-                },
-                "level": {
-                  "description": "(enum: [1,2,3])",
-                  "type": "INTEGER"
-                },
+                "kind": {"enum": ["x"], "type": "STRING"},
+                "level": {"description": "(enum: [1,2,3])", "type": "INTEGER"},
                 "pair": {
                   "description": "(the items have different schemas in this order)",
-                  "items": {
-                    "anyOf": [
-                      {
-                        "type": "STRING"
-                      },
-                      {
-                        "type": "INTEGER"
-                      }
-                    ]
-                  },
+                  "items": {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
                   "type": "ARRAY"
                 },
-                "when": {
-                  "format": "date-time",
-                  "type": "STRING"
-                },
-                "who": {
-                  "description": "(format: \"email\")",
-                  "minLength": 3,
-                  "pattern": "^(?!root@)",
-                  "type": "STRING"
-                }
+                "when": {"format": "date-time", "type": "STRING"},
+                "who": {"description": "(format: \"email\")", "minLength": 3, "pattern": "^(?!root@)", "type": "STRING"}
               },
-              "required": [
-                "$top",
-                "level"
-              ],
+              "required": ["$top", "level"],
               "type": "OBJECT"
             }
             - `/anyOf`: moved into the description
@@ -325,53 +198,23 @@ fn asks_gemini_for_free_properties_as_text() {
               "properties": {
                 "any": {
                   "anyOf": [
-                    {
-                      "type": "STRING"
-                    },
-                    {
-                      "type": "NUMBER"
-                    },
-                    {
-                      "type": "BOOLEAN"
-                    },
-                    {
-                      "items": {
-                        "type": "STRING"
-                      },
-                      "type": "ARRAY"
-                    }
+                    {"type": "STRING"},
+                    {"type": "NUMBER"},
+                    {"type": "BOOLEAN"},
+                    {"items": {"type": "STRING"}, "type": "ARRAY"}
                   ]
                 },
-                "either": {
-                  "nullable": true,
-                  "type": "STRING"
-                },
+                "either": {"nullable": true, "type": "STRING"},
                 "env": {
                   "description": "The variables. (additionalProperties: {\"type\":\"string\"}, minProperties: 1) (JSON object as text)",
                   "type": "STRING"
                 },
-                "needs": {
-                  "description": "(JSON object as text)",
-                  "type": "STRING"
-                },
-                "shared": {
-                  "description": "(JSON object as text)",
-                  "nullable": true,
-                  "type": "STRING"
-                },
+                "needs": {"description": "(JSON object as text)", "type": "STRING"},
+                "shared": {"description": "(JSON object as text)", "nullable": true, "type": "STRING"},
                 "some": {
                   "anyOf": [
-                    {
-                      "items": {
-                        "description": "(JSON object as text)",
-                        "type": "STRING"
-                      },
-                      "type": "ARRAY"
-                    },
-                    {
-                      "description": "(JSON object as text)",
-                      "type": "STRING"
-                    }
+                    {"items": {"description": "(JSON object as text)", "type": "STRING"}, "type": "ARRAY"},
+                    {"description": "(JSON object as text)", "type": "STRING"}
                   ]
                 }
               },
