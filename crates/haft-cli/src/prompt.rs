@@ -101,14 +101,14 @@ impl Prompt<'_> {
                 for (place, option) in options.iter().enumerate() {
                     let _ = writeln!(self.out, "    {} {}", place + 1, visible(option));
                 }
-                "  number or text (nothing to decline): "
+                "  number or text (leave it empty to decline): "
             }
-            QuestionKind::Confirm => "  yes / no (nothing to decline): ",
+            QuestionKind::Confirm => "  yes / no (leave it empty to decline): ",
             QuestionKind::Form { schema } => {
                 let _ = writeln!(self.out, "  {QUIET}{}{QUIET:#}", visible(&schema.as_value().to_string()));
-                "  a JSON object that fits this (nothing to decline): "
+                "  a JSON object that fits this (leave it empty to decline): "
             }
-            _ => "  (nothing to decline): ",
+            _ => "  (leave it empty to decline): ",
         };
         for _ in 0..TRIES {
             let Some(line) = self.line(ask) else { return QuestionOutcome::Nobody };

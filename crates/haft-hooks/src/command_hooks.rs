@@ -110,7 +110,8 @@ pub enum HookError {
     },
     /// The timeout of a hook is zero or longer than 600 s.
     #[error(
-        "cannot use hook {number}: its timeout is {timeout:?}, and has to be more than 0 and at most 600 seconds"
+        "cannot use hook {number}: its timeout is {} s, and has to be more than 0 and at most 600 s",
+        timeout.as_secs_f64()
     )]
     Timeout {
         /// Which hook, 1-based.

@@ -89,7 +89,7 @@ pub enum HookProblem {
         signal: i32,
     },
     /// The program took longer than it may, and was ended with everything it had started.
-    #[error("it took longer than {timeout:?}")]
+    #[error("it took longer than {} s", timeout.as_secs_f64())]
     TimedOut {
         /// How long it may take.
         timeout: Duration,

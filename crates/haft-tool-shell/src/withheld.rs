@@ -61,8 +61,8 @@ pub(crate) fn remark(output: &str, ending: Ending, environment: &Environment) ->
         names.push(format!("{more} more"));
     }
     format!(
-        "[commands are not given variables that look like secrets, of which there are {}; if it needs one, ask the user for \
-         another way in]\n",
+        "[commands are not given variables that look like secrets, of which there are {}; if the command needs one, ask the \
+         user to run it]\n",
         names.join(", ")
     )
 }

@@ -93,7 +93,8 @@ pub enum PrivateFileError {
     },
     /// Somebody else has held its lock for as long as could be waited.
     #[error(
-        "another process has held the lock `{path}` for {waited:?}; try again when it is done, or end it"
+        "another process has held the lock `{path}` for {} s; try again when it is done, or end it",
+        waited.as_secs_f64()
     )]
     Busy {
         /// The file that is locked.

@@ -52,6 +52,7 @@ const PLACES: &[(&str, &str)] = &[
     ("haft-openapi/src/read", HOST),
     ("haft-openapi/", MODEL),
     ("haft-policy/", PERSON),
+    ("haft-providers/src/kept.rs", MODEL),
     ("haft-subagents/src/markdown/", PERSON),
     ("haft-subagents/src/isolation/worktrees/snapshot.rs", MODEL),
     ("haft-subagents/src/isolation/worktrees/", HOST),

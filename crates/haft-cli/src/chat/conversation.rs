@@ -317,7 +317,7 @@ impl Conversation {
                 self.marks.pop();
                 let paths: Vec<&str> = undoing.paths().collect();
                 self.aside = Some(format!(
-                    "[Since your last answer the person took back what you had changed in these files: {}. Read them again before \
+                    "[Since your last answer the user took back what you had changed in these files: {}. Read them again before \
                      you change them.]",
                     paths.join(", ")
                 ));

@@ -52,7 +52,7 @@ impl Looks {
 }
 
 fn late(about: &str, time: Duration) -> Finding {
-    let text = format!("it was not looked at within {time:?}");
+    let text = format!("it was not looked at within {} s", time.as_secs_f64());
     Finding::error(about, text).next("see whether a disk or a network that it is on hangs, then try again")
 }
 
@@ -96,8 +96,8 @@ mod tests {
         let told: Vec<_> = told.collect();
         let expected = [
             ("x", "first", vec![]),
-            ("blocks", "it was not looked at within 50ms", vec![]),
-            ("waits", "it was not looked at within 60ms", vec![]),
+            ("blocks", "it was not looked at within 0.05 s", vec![]),
+            ("waits", "it was not looked at within 0.06 s", vec![]),
             (
                 "fails",
                 "looking at it failed, which is a fault of haft's own",

@@ -149,8 +149,12 @@ fn of_permissions(permissions: &Map<String, Value>, carried: &mut Carried) {
                     let at = format!("{at}[{place}]");
                     if carried.is_users && !path.starts_with(['/', '~']) {
                         carried.leave(at, "it begins in whatever directory is worked in; write it whole as one of `roots` of `[workdir]`");
-                    } else if path.ends_with(":ro") || path.ends_with(":rw") || path.is_empty() {
-                        carried.leave(at, "it ends as what says how a directory is used; write it yourself");
+                    } else if path.is_empty() {
+                        carried.leave(at, "it names no directory");
+                    } else if path.ends_with(":ro") || path.ends_with(":rw") {
+                        let why = "its end would be read as how the directory may be used; write it as one of `roots` of \
+                                   `[workdir]`, with `:ro` or `:rw` behind it";
+                        carried.leave(at, why);
                     } else {
                         carried.root(path, &at);
                     }

@@ -164,7 +164,10 @@ fn model(document: &Map<String, Value>, carried: &mut Carried) {
         Some(tokens) if tokens >= 1000 => {
             carried.setting("agent.context_window", tokens, "model_context_window");
         }
-        Some(_) => carried.leave("model_context_window", "it is less than 1000"),
+        Some(_) => carried.leave(
+            "model_context_window",
+            "it is less than the 1000 tokens that a run needs; write `context_window` of `[agent]` yourself",
+        ),
         None => {}
     }
 }

@@ -10,7 +10,7 @@ const MOST_NAMED: usize = 20;
 
 /// Is what clients are told whose calls are made by workers.
 pub(super) const OF_WORKERS: &str = "A policy decides about each call of these tools, where it is made. What no rule allows is asked about: \
-                                     the person may be shown a form, and a call that is refused says how it can be allowed.";
+                                     the user may be shown a form, and a call that is refused says how it can be allowed.";
 
 /// Says to clients and their models what the policy lets them do.
 pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> String {
@@ -23,10 +23,10 @@ pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> Stri
         let about: String = about.next().into_iter().flat_map(char::to_lowercase).chain(about).collect();
         let _ = write!(text, ": the profile `{profile}` {about}");
         if !files.is_empty() {
-            text += ", and the person's own rules change that";
+            text += ", and the user's own rules change that";
         }
     } else if !files.is_empty() {
-        text += " by the person's own rules";
+        text += " by the user's own rules";
     }
     text += ".";
     text += match mode {
@@ -39,7 +39,7 @@ pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> Stri
     text += match mode {
         Mode::DenyUnknown => " What no rule allows is denied.",
         _ => {
-            " What no rule allows is asked about: the person may be shown a form, and a call that is refused says how it can be \
+            " What no rule allows is asked about: the user may be shown a form, and a call that is refused says how it can be \
                allowed."
         }
     };

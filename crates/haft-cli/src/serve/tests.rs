@@ -60,7 +60,7 @@ async fn without_any_configuration_files_are_read_and_nothing_is_written() {
     let tools = (bench.tools)();
     expect!["apply_patch bash edit_file find_files glob grep list_files outline read_file read_output run_program web_fetch write_file"]
         .assert_eq(&tools.names().collect::<Vec<_>>().join(" "));
-    expect!["A policy decides about each call of these tools: the profile `read_only` looks, and changes nothing. What no rule allows is asked about: the person may be shown a form, and a call that is refused says how it can be allowed."].assert_eq(bench.instructions.as_deref().unwrap());
+    expect!["A policy decides about each call of these tools: the profile `read_only` looks, and changes nothing. What no rule allows is asked about: the user may be shown a form, and a call that is refused says how it can be allowed."].assert_eq(bench.instructions.as_deref().unwrap());
     let read = call(&bench, "read_file", json!({ "path": "notes.md" })).await;
     assert!(read.starts_with("ok: ") && read.contains("one"), "{read}");
     let written = call(&bench, "write_file", json!({ "path": "a", "content": "a" })).await;

@@ -88,7 +88,10 @@ fn a_server_that_is_called_for_long_stays_as_it_was() {
 fn prepared() -> User {
     let user = User::new();
     let program = Path::new(env!("CARGO_BIN_EXE_haft")).with_file_name("examples").join("mcp-guest");
-    assert!(program.exists(), "build the examples of this crate: cargo test does");
+    assert!(
+        program.exists(),
+        "run `cargo build -p haft-cli --examples` first; `cargo test` without a target builds them, too"
+    );
     for name in UPSTREAM {
         let mut add = user.command(&["mcp", "add", name, "--"]);
         let added = add.arg(&program).arg(name).arg(user.home()).output().unwrap();

@@ -538,7 +538,7 @@ fn a_call_of_a_server_that_waits_is_edited_by_what_its_tool_takes() {
     .assert_eq(&edit("{\"text\": \"bye\"}").replace(run, "RUN"));
     expect![[r#"
         bye
-        [the arguments were changed: the whole: edited by the person who approved the call ({"text":"hello"} → {"text":"bye"})]
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"text":"hello"} → {"text":"bye"})]
         exit 0
     "#]].assert_eq(&command(&["resume", run]));
 }

@@ -97,8 +97,8 @@ fn refuses_hooks_that_could_never_run() {
         cannot use hook 2: its command names no program
         cannot use hook 2: its command names no program
         cannot use hook 2: its command has a NUL byte
-        cannot use hook 2: its timeout is 0ns, and has to be more than 0 and at most 600 seconds
-        cannot use hook 2: its timeout is 601s, and has to be more than 0 and at most 600 seconds
+        cannot use hook 2: its timeout is 0 s, and has to be more than 0 and at most 600 s
+        cannot use hook 2: its timeout is 601 s, and has to be more than 0 and at most 600 s
         cannot use hook 2: cannot set the environment variable "A=B": a name is not empty and has no `=` and no NUL byte
         cannot run hooks in `project`; give an absolute path"#]].assert_eq(&refusals.join("\n"));
 }

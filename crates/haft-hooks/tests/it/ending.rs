@@ -24,7 +24,7 @@ async fn everything_ends_with_its_timeout() {
         let asking = Asking::new([advisory(script).timeout(Duration::from_millis(150))]);
         assert_eq!(asking.before(&bash()).await, Before::proceed(), "{script}");
         assert!(asking.processes().is_empty(), "all are gone before the call goes on: {script}");
-        assert!(asking.reports().contains("it took longer than 150ms"), "{script}");
+        assert!(asking.reports().contains("it took longer than 0.15 s"), "{script}");
     }
 }
 

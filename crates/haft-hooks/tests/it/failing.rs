@@ -56,19 +56,19 @@ async fn fails_with_another_exit_code_or_a_signal() {
 #[tokio::test]
 async fn fails_when_its_time_is_over() {
     check_time(&sh("echo '{}'; sleep 60"), expect![[r#"
-        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 200ms; the call did not run
-        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 200ms; passed over
+        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 0.2 s; the call did not run
+        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 0.2 s; passed over
     "#]]).await;
     check_time(&sh("trap '' TERM; sleep 60 & while :; do wait; done"), expect![[r#"
-        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 200ms; the call did not run
-        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 200ms; passed over
+        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 0.2 s; the call did not run
+        the hook `/bin/sh` failed before the call "c1" of `bash`: it took longer than 0.2 s; passed over
     "#]]).await;
     check_time(
         &["yes"],
         expect![[r#"
-        the hook `yes` failed before the call "c1" of `bash`: it took longer than 200ms; the call did not run
-        the hook `yes` failed before the call "c1" of `bash`: it took longer than 200ms; passed over
-    "#]],
+            the hook `yes` failed before the call "c1" of `bash`: it took longer than 0.2 s; the call did not run
+            the hook `yes` failed before the call "c1" of `bash`: it took longer than 0.2 s; passed over
+        "#]],
     )
     .await;
 }

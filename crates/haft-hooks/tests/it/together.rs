@@ -87,12 +87,12 @@ async fn check_late(hook: CommandHook) -> String {
 async fn an_advisory_hook_that_takes_longer_than_calls_may_is_reported_and_passed_over() {
     expect![[r#"
         ok: noon
-        the hook `/bin/sh` failed before the call "c1" of `now`: it took longer than 200ms; passed over
+        the hook `/bin/sh` failed before the call "c1" of `now`: it took longer than 0.2 s; passed over
     "#]]
     .assert_eq(&check_late(before("sleep 20")).await);
     expect![[r#"
         ok: noon
-        the hook `/bin/sh` failed after the call "c1" of `now`: it took longer than 200ms; passed over
+        the hook `/bin/sh` failed after the call "c1" of `now`: it took longer than 0.2 s; passed over
     "#]]
     .assert_eq(&check_late(after("sleep 20")).await);
 }

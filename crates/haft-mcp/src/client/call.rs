@@ -82,8 +82,8 @@ impl Call {
         self.server.refresh();
         let (name, server) = (self.tool.spec.name(), self.server.name());
         Err(ToolError::denied(format!(
-            "`{name}` is no longer what was accepted of the server `{server}`; nothing was done, go on without it until a \
-             person has looked at it and accepted it with `haft mcp accept {server}`"
+            "`{name}` is no longer what was accepted of the server `{server}`; nothing was done, go on without it until \
+             the user has looked at it and accepted it with `haft mcp accept {server}`"
         )))
     }
 

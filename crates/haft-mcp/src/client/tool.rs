@@ -43,7 +43,7 @@ impl Tool for McpTool {
         if let Verdict::Quarantined { why } = &self.tool.verdict {
             let (name, server) = (self.tool.spec.name(), self.server.name());
             return Err(ToolError::denied(format!(
-                "`{name}` cannot be called: {}; go on without it until a person has looked at it and accepted it with \
+                "`{name}` cannot be called: {}; go on without it until the user has looked at it and accepted it with \
                  `haft mcp accept {server}`",
                 line(why, 4 * MOST_NAME_BYTES),
             )));

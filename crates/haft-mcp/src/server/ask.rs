@@ -97,7 +97,7 @@ pub enum Unasked {
     #[error("the client cannot be asked this")]
     Unable(Ability),
     /// The person declined.
-    #[error("the person does not want to answer")]
+    #[error("the user does not want to answer")]
     Declined,
     /// The person put it off, or the question was cancelled.
     #[error("the question was cancelled")]

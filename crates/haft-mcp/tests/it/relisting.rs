@@ -99,7 +99,7 @@ async fn a_tool_that_changed_between_the_approval_and_the_call_is_not_called() {
     check(Happens::Nothing, expect!["ok: secret"]).await;
     let denied = || {
         expect![
-            "denied: `s__echo` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"
+            "denied: `s__echo` is no longer what was accepted of the server `s`; nothing was done, go on without it until the user has looked at it and accepted it with `haft mcp accept s`"
         ]
     };
     check(Happens::Told, denied()).await;

@@ -247,7 +247,7 @@ pub enum WorkplaceError {
         stderr: String,
     },
     /// Git took too long.
-    #[error("git could not {action} within {most:?}")]
+    #[error("git could not {action} within {} s", most.as_secs_f64())]
     TimedOut {
         /// What was attempted.
         action: &'static str,

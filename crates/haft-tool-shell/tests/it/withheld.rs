@@ -39,21 +39,21 @@ async fn names_are_told_when_a_command_was_not_let_in() {
     check(&environment, "echo 'HTTP 401 Unauthorized' >&2; exit 22", expect![[r#"
         ok
         HTTP 401 Unauthorized
-        [commands are not given variables that look like secrets, of which there are `AWS_SECRET_ACCESS_KEY`, `GITHUB_TOKEN`, `HTTPS_PROXY`, `SSH_AUTH_SOCK`, 1 more; if it needs one, ask the user for another way in]
+        [commands are not given variables that look like secrets, of which there are `AWS_SECRET_ACCESS_KEY`, `GITHUB_TOKEN`, `HTTPS_PROXY`, `SSH_AUTH_SOCK`, 1 more; if the command needs one, ask the user to run it]
         [exit code 22]
     "#]]).await;
     let one = environment.clone().with("GITHUB_TOKEN", "given").unwrap();
     check(&one, "echo 'not logged in'; exit 1", expect![[r#"
         ok
         not logged in
-        [commands are not given variables that look like secrets, of which there are `AWS_SECRET_ACCESS_KEY`, `HTTPS_PROXY`, `SSH_AUTH_SOCK`, 1 more; if it needs one, ask the user for another way in]
+        [commands are not given variables that look like secrets, of which there are `AWS_SECRET_ACCESS_KEY`, `HTTPS_PROXY`, `SSH_AUTH_SOCK`, 1 more; if the command needs one, ask the user to run it]
         [exit code 1]
     "#]]).await;
     let many = (0..20).map(|number| (format!("TOKEN_{number:02}"), "x"));
     check(&Environment::from_vars(many), "echo 'invalid token'; exit 1", expect![[r#"
         ok
         invalid token
-        [commands are not given variables that look like secrets, of which there are `TOKEN_00`, `TOKEN_01`, `TOKEN_02`, `TOKEN_03`, `TOKEN_04`, `TOKEN_05`, `TOKEN_06`, `TOKEN_07`, `TOKEN_08`, `TOKEN_09`, `TOKEN_10`, `TOKEN_11`, 8 more; if it needs one, ask the user for another way in]
+        [commands are not given variables that look like secrets, of which there are `TOKEN_00`, `TOKEN_01`, `TOKEN_02`, `TOKEN_03`, `TOKEN_04`, `TOKEN_05`, `TOKEN_06`, `TOKEN_07`, `TOKEN_08`, `TOKEN_09`, `TOKEN_10`, `TOKEN_11`, 8 more; if the command needs one, ask the user to run it]
         [exit code 1]
     "#]]).await;
 }

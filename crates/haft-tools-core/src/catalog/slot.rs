@@ -152,7 +152,8 @@ impl Load {
             let admitting = move || Admitted::of(offered, prefix.as_deref(), most, &before);
             tokio::task::spawn_blocking(admitting).await.map_err(|error| SourceError::new(ending(error)))
         };
-        let late = |_| SourceError::new(format!("it did not give its tools within {timeout:?}"));
+        let seconds = timeout.as_secs_f64();
+        let late = |_| SourceError::new(format!("it did not give its tools within {seconds} s"));
         tokio::time::timeout(timeout, asking).await.map_err(late)?
     }
 }

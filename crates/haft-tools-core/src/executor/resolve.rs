@@ -32,7 +32,7 @@ fn unknown(registry: &ToolRegistry, name: &str) -> String {
     let is_found = |spec: &ToolSpec| spec.exposure() == Exposure::Deferred;
     let found = if registry.iter().any(is_found) { ", and those that a search for tools finds" } else { "" };
     match direct.len() {
-        0 => format!("{wrong}, and there is none; answer without tools"),
+        0 => format!("{wrong}, and there are no others; answer without tools"),
         1 if found.is_empty() => {
             let name = direct[0].name();
             format!("{wrong}; the only tool is `{name}`")

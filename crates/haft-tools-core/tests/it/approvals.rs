@@ -189,22 +189,22 @@ async fn an_edited_input_is_validated_and_decided_again() {
     check(&edited(json!({ "path": "b" })).build(), expect![[r#"
         ok
         {"path":"b"}
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"a"} → {"path":"b"})]"#]]).await;
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"a"} → {"path":"b"})]"#]]).await;
     check(&edited(json!({ "path": "b", "line": "5" })).build(), expect![[r#"
         ok
         {"line":5,"path":"b"}
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"a"} → {"line":"5","path":"b"}); /line: took a string as the value it spells ("5" → 5)]"#]]).await;
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"a"} → {"line":"5","path":"b"}); /line: took a string as the value it spells ("5" → 5)]"#]]).await;
     check(&edited(json!({ "line": 5 })).build(), expect![[r#"
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: the property `path` is missing
         correct them and call the tool again
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"a"} → {"line":5})]"#]]).await;
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"a"} → {"line":5})]"#]]).await;
     let guarded = reading().deny(Rule::access(AccessMode::Write, resource("file:.env")));
     check(&edited(json!({ "path": ".env" })).policy(guarded).build(), expect![[r#"
         denied
         `edit` is not permitted to do this (write file:.env: deny by the rule write(file:.env)); do not try it again, find another way or say what you would need
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"a"} → {"path":".env"})]"#]]).await;
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"a"} → {"path":".env"})]"#]]).await;
 }
 
 #[tokio::test]

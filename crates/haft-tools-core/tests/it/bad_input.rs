@@ -126,7 +126,7 @@ async fn a_tool_that_breaks_when_it_is_not_run_costs_no_other_its_reply() {
     check(&of().policy(fine()).approver(edited).build(), expect![[r#"
         c1 ok: {}
         c2 error: panicked: `breaks` broke while handling this call; this is a fault of the tool, so try another way
-        [the arguments were changed: the whole: edited by the person who approved the call ({} → {"a":1})]
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({} → {"a":1})]
         c3 ok: {}
     "#]]).await;
     check(&of().policy(anything()).layer(Replaces).build(), expect![[r#"

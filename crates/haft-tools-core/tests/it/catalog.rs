@@ -135,7 +135,7 @@ async fn a_source_that_fails_panics_or_hangs_keeps_its_last_tools_and_holds_nobo
             [sound] 2 tools, ready
             [failing] 1 tools, failed 1: cannot list the tools: the server said no
             [panicking] 1 tools, failed 1: it panicked: no tools today
-            [hanging] 0 tools, failed 2: it did not give its tools within 5s
+            [hanging] 0 tools, failed 2: it did not give its tools within 5 s
         "#]],
     )
     .await;

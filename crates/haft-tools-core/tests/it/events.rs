@@ -103,7 +103,7 @@ async fn the_answer_of_a_person_is_told_of() {
         c1 decided ask: ask, no rule speaks of it
         c1 decided allow: approved with other arguments
         c1 finished ok: done
-        [the arguments were changed: the whole: edited by the person who approved the call ({} → {"n":1})]
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({} → {"n":1})]
     "#]]
     .assert_eq(&outline(Approval::Edit { input: json!({ "n": 1 }) }).await);
 }

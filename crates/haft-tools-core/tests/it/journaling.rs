@@ -175,13 +175,13 @@ async fn the_word_of_a_person_is_recorded() {
     check(
         Approval::Edit { input: json!({ "ends": "fails" }) },
         expect![[r#"
-        0 c1 ends begun; Some(["write file:a"]); ApprovedEdited ; digest
-        1 c1 ends ended, ran: error: failed, 130 of 130 bytes; Some(["write file:a"]); ApprovedEdited ; digest
-    "#]],
+            0 c1 ends begun; Some(["write file:a"]); ApprovedEdited ; digest
+            1 c1 ends ended, ran: error: failed, 134 of 134 bytes; Some(["write file:a"]); ApprovedEdited ; digest
+        "#]],
     )
     .await;
     check(Approval::Edit { input: json!({}) }, expect![[r#"
-        0 c1 ends ended, did not run: error: invalid input, 222 of 222 bytes; Some(["write file:a"]); ask by [] Some("write file:a"); digest
+        0 c1 ends ended, did not run: error: invalid input, 226 of 226 bytes; Some(["write file:a"]); ask by [] Some("write file:a"); digest
     "#]]).await;
 }
 

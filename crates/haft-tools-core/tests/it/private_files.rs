@@ -112,7 +112,7 @@ fn one_has_the_lock_at_a_time_and_nobody_waits_for_ever() {
     assert_eq!(io::Error::from(busy).kind(), io::ErrorKind::TimedOut);
     assert_eq!(
         told(scratch.path(), files.lock("x.lock", Duration::ZERO)),
-        "another process has held the lock `DIR/x.lock` for 0ns; try again when it is done, or end it"
+        "another process has held the lock `DIR/x.lock` for 0 s; try again when it is done, or end it"
     );
     let _of_another = files.lock("y.lock", Duration::ZERO).unwrap();
     drop(held);

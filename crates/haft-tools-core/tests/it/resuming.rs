@@ -44,7 +44,7 @@ async fn a_call_can_wait_and_go_on_with_the_answer() {
     check(Approval::Edit { input: json!({ "path": "b" }) }, expect![[r#"
         ok
         {"path":"b"}
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"a"} → {"path":"b"})]"#]]).await;
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"a"} → {"path":"b"})]"#]]).await;
     let pending = pending(&executor, json!({ "path": "a" })).await;
     let again = executor.resume(Resumption::new(scope(), pending.clone(), Approval::Later)).await.unwrap();
     assert_eq!(again, CallOutcome::Pending(Box::new(pending)));

@@ -14,7 +14,7 @@ fn a_tool_that_is_not_what_it_was_waits_to_be_accepted() {
     user.check(
         &call,
         &expect![[r#"
-            stderr: denied: `echo__say` cannot be called: its description changed since it was accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept echo`
+            stderr: denied: `echo__say` cannot be called: its description changed since it was accepted; go on without it until the user has looked at it and accepted it with `haft mcp accept echo`
             exit 1
         "#]],
     );
@@ -148,7 +148,7 @@ fn a_tool_that_was_accepted_is_rejected() {
     );
     assert_eq!(user.starts(), starts);
     user.check(&call, &expect![[r#"
-        stderr: denied: `echo__say` cannot be called: none of its server's tools is accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept echo`
+        stderr: denied: `echo__say` cannot be called: none of its server's tools is accepted; go on without it until the user has looked at it and accepted it with `haft mcp accept echo`
         exit 1
     "#]]);
     user.check(
@@ -181,7 +181,7 @@ fn a_tool_that_was_accepted_is_rejected() {
     "#]],
     );
     user.check(&call, &expect![[r#"
-        stderr: denied: `echo__say` cannot be called: none of its server's tools is accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept echo`
+        stderr: denied: `echo__say` cannot be called: none of its server's tools is accepted; go on without it until the user has looked at it and accepted it with `haft mcp accept echo`
         exit 1
     "#]]);
 }
@@ -205,9 +205,9 @@ fn what_was_accepted_is_not_granted_again_where_it_is_lost() {
     check(
         &call,
         &expect![[r#"
-        stderr: denied: `echo__say` cannot be called: what was accepted of its server cannot be read or kept; go on without it until a person has looked at it and accepted it with `haft mcp accept echo`
-        exit 1
-    "#]],
+            stderr: denied: `echo__say` cannot be called: what was accepted of its server cannot be read or kept; go on without it until the user has looked at it and accepted it with `haft mcp accept echo`
+            exit 1
+        "#]],
     );
     check(
         &["mcp", "accept", "echo"],
@@ -221,8 +221,8 @@ fn what_was_accepted_is_not_granted_again_where_it_is_lost() {
     check(
         &call,
         &expect![[r#"
-        stderr: denied: `echo__say` cannot be called: none of its server's tools is accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept echo`
-        exit 1
-    "#]],
+            stderr: denied: `echo__say` cannot be called: none of its server's tools is accepted; go on without it until the user has looked at it and accepted it with `haft mcp accept echo`
+            exit 1
+        "#]],
     );
 }

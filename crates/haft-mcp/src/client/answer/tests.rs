@@ -168,13 +168,13 @@ async fn a_tool_that_changed_denies_every_call_until_it_is_accepted() {
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     expect![[r#"
         denied
-        `s__echo` cannot be called: its description changed since it was accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&run().await);
+        `s__echo` cannot be called: its description changed since it was accepted; go on without it until the user has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&run().await);
     assert!(store.accept(&identity, "echo", digest).unwrap());
     servers.get("s").unwrap().refresh();
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     expect![[r#"
         denied
-        `s__echo` cannot be called: its description changed since it was accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept s`"#]]
+        `s__echo` cannot be called: its description changed since it was accepted; go on without it until the user has looked at it and accepted it with `haft mcp accept s`"#]]
     .assert_eq(&run().await);
 }
 

@@ -49,7 +49,8 @@ impl Requester for McpServer {
             return completed.await;
         }
         let idle = self.config().limits.idle_timeout;
-        let late = |_| ServerRequestError::unusable(format!("it did not answer within {idle:?}"));
+        let late =
+            |_| ServerRequestError::unusable(format!("it did not answer within {} s", idle.as_secs_f64()));
         timeout(idle, completed).await.map_err(late)?
     }
 

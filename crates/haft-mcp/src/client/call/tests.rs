@@ -525,7 +525,7 @@ async fn a_tool_that_changed_while_the_server_was_away_is_not_called() {
     fake.die();
     expect![[r"
         denied
-        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"]].assert_eq(&call(&executor, "s__a", json!({})).await);
+        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until the user has looked at it and accepted it with `haft mcp accept s`"]].assert_eq(&call(&executor, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 1, "what changed was not called");
 }
 
@@ -554,7 +554,7 @@ async fn a_tool_that_is_rejected_is_called_no_more() {
     pins.change(&ServerIdentity::of(server.config()), &mut |pins| assert!(pins.reject("a"))).unwrap();
     expect![[r"
         denied
-        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"]]
+        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until the user has looked at it and accepted it with `haft mcp accept s`"]]
     .assert_eq(&call(&executor, "s__a", json!({})).await);
     assert_eq!(call(&executor, "s__b", json!({})).await, "ok\ndone");
     assert_eq!(fake.count("tools/call"), 2);

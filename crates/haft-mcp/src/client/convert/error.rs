@@ -86,7 +86,7 @@ fn refused(
             ToolError::unauthenticated(
                 url.unwrap_or_default(),
                 format!(
-                    "the server `{server}` wants a person to go to an address before `{name}` can be called: {said}"
+                    "the server `{server}` wants the user to go to an address before `{name}` can be called: {said}"
                 ),
             )
         }

@@ -325,8 +325,8 @@ async fn errors_of_the_protocol_are_told_as_what_they_are() {
     check_fault(
         refused(-32042, "Pay first", Some(page)),
         expect![[r#"
-        error: unauthenticated
-        the server `s` wants a person to go to an address before `s__a` can be called: Pay first"#]],
+            error: unauthenticated
+            the server `s` wants the user to go to an address before `s__a` can be called: Pay first"#]],
     )
     .await;
     check_fault(Fault::Oversize { bytes: 17 << 20, most: 16 << 20 }, expect![[r#"

@@ -185,7 +185,7 @@ impl Definition {
 
 /// Says of a tool only that it is there, since what its server says of it is what has to be accepted.
 fn concealed(said: &ToolSpec) -> ToolSpec {
-    let description = "This tool cannot be called until a person has accepted what its server says of it.";
+    let description = "This tool cannot be called until the user has accepted what its server says of it.";
     // With any arguments, a call is told that the tool waits, and not that they do not fit.
     let any = json!({ "type": "object", "additionalProperties": true });
     let input = Schema::new(any).unwrap_or_else(|_| Schema::empty());

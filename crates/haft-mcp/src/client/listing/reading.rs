@@ -22,7 +22,7 @@ pub(crate) struct Reading {
 pub(crate) async fn read_tools(session: &dyn Session, time: Duration) -> Result<Reading, Fault> {
     let pages = read_pages(|params| async move {
         let request = session.request(Request { method: "tools/list", params }, None);
-        let late = |_| Fault::Broken(format!("it did not list its tools within {time:?}"));
+        let late = |_| Fault::Broken(format!("it did not list its tools within {} s", time.as_secs_f64()));
         let result = timeout(time, request).await.map_err(late)??;
         Page::of(result, "tools")
             .ok_or_else(|| Fault::Broken("what it gives as its tools is not a list".to_owned()))

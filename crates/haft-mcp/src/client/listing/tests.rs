@@ -7,6 +7,7 @@ use crate::{McpServers, ServerState};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::Origin;
+use haft_testkit::laid_out;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -62,38 +63,14 @@ async fn tools_are_named_after_their_server_and_keep_what_they_say() {
         {
           "description": "Finds it.",
           "explicit": false,
-          "hints": {
-            "destructive": false,
-            "idempotent": false,
-            "open_world": false,
-            "read_only": true,
-            "streaming": false
-          },
-          "input_schema": {
-            "properties": {
-              "q": {
-                "type": "string"
-              }
-            },
-            "type": "object"
-          },
+          "hints": {"destructive": false, "idempotent": false, "open_world": false, "read_only": true, "streaming": false},
+          "input_schema": {"properties": {"q": {"type": "string"}}, "type": "object"},
           "name": "s__search",
-          "origin": {
-            "kind": "mcp",
-            "server": "s",
-            "tool": "search"
-          },
-          "output_schema": {
-            "properties": {
-              "n": {
-                "type": "integer"
-              }
-            },
-            "type": "object"
-          },
+          "origin": {"kind": "mcp", "server": "s", "tool": "search"},
+          "output_schema": {"properties": {"n": {"type": "integer"}}, "type": "object"},
           "title": "Search"
         }"#]]
-    .assert_eq(&serde_json::to_string_pretty(&json).unwrap());
+    .assert_eq(&laid_out(&json));
 }
 
 #[tokio::test]
@@ -345,8 +322,8 @@ async fn a_tool_that_is_not_accepted_is_seen_and_denied() {
         Quarantined `new`: it cannot be called: its description changed since it was accepted
         Quarantined `last`: it cannot be called: nobody has said whether it may be used
         s__good = mcp:s/good: Does it.
-        s__last = mcp:s/last: This tool cannot be called until a person has accepted what its server says of it.
-        s__new = mcp:s/new: This tool cannot be called until a person has accepted what its server says of it.
+        s__last = mcp:s/last: This tool cannot be called until the user has accepted what its server says of it.
+        s__new = mcp:s/new: This tool cannot be called until the user has accepted what its server says of it.
     "#]]
     .assert_eq(&outline(&servers).await);
     let executor = executor(&servers).await.build();
@@ -356,10 +333,10 @@ async fn a_tool_that_is_not_accepted_is_seen_and_denied() {
     .assert_eq(&call(&executor, "s__good", json!({})).await);
     expect![[r#"
         denied
-        `s__new` cannot be called: its description changed since it was accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&call(&executor, "s__new", json!({})).await);
+        `s__new` cannot be called: its description changed since it was accepted; go on without it until the user has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&call(&executor, "s__new", json!({})).await);
     expect![[r#"
         denied
-        `s__last` cannot be called: nobody has said whether it may be used; go on without it until a person has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&call(&executor, "s__last", json!({})).await);
+        `s__last` cannot be called: nobody has said whether it may be used; go on without it until the user has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&call(&executor, "s__last", json!({})).await);
     assert_eq!(fake.count("tools/call"), 1);
 }
 

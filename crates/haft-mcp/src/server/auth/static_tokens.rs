@@ -197,7 +197,9 @@ impl StaticTokens {
 impl Authenticator for StaticTokens {
     async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied> {
         let token = bearer.ok_or_else(|| Denied::Unknown("there is no token".into()))?;
-        self.find(token).cloned().ok_or_else(|| Denied::Unknown("the token is nobody's".into()))
+        self.find(token)
+            .cloned()
+            .ok_or_else(|| Denied::Unknown("the token is none of those that are known here".into()))
     }
 }
 
@@ -226,10 +228,11 @@ mod tests {
         let tokens = StaticTokens::default().token("alice", ALICE).unwrap().token("bob", BOB).unwrap();
         check(&tokens, Some(ALICE), Ok("alice")).await;
         check(&tokens, Some(BOB), Ok("bob")).await;
-        check(&tokens, Some(&ALICE[1..]), Err("the token is nobody's")).await;
-        check(&tokens, Some(""), Err("the token is nobody's")).await;
+        check(&tokens, Some(&ALICE[1..]), Err("the token is none of those that are known here")).await;
+        check(&tokens, Some(""), Err("the token is none of those that are known here")).await;
         check(&tokens, None, Err("there is no token")).await;
-        check(&StaticTokens::default(), Some(ALICE), Err("the token is nobody's")).await;
+        check(&StaticTokens::default(), Some(ALICE), Err("the token is none of those that are known here"))
+            .await;
         assert_eq!(format!("{tokens:?}"), r#"["alice", "bob"]"#);
     }
 

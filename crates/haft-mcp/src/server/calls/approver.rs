@@ -244,8 +244,7 @@ impl ClientApprover {
         let key = format!("{RESERVED}-{number}");
         let ask = match &pending.wants {
             Wants::Authentication { url } => {
-                let message =
-                    format!("The tool `{}` needs you to make yourself known there.", pending.call.name);
+                let message = format!("The tool `{}` needs you to log in there.", pending.call.name);
                 Ask::address(key, shown(&message, MOST_MESSAGE_BYTES), url.as_str())
             }
             _ => self.ask_for(pending, asked, key),

@@ -21,26 +21,29 @@ pub(crate) fn refusal(pending: &PendingCall) -> ToolOutput {
     let told: Vec<Value> = unmet.clone().map(told).collect();
     let mut rules: Vec<String> = unmet.filter_map(rule).collect();
     rules.dedup();
-    let mut text =
-        format!("`{name}` needs an approval, and this client cannot ask for one; nothing was done.");
+    let needed = match &pending.wants {
+        Wants::Authentication { .. } => "a login, and this client cannot ask for it",
+        _ => "an approval, and this client cannot ask for one",
+    };
+    let mut text = format!("`{name}` needs {needed}; nothing was done.");
     for unmet in pending.unmet.iter().take(MOST_ACCESSES) {
         let _ = write!(text, "\n- {}", line(&unmet.reason, MOST_BYTES));
     }
     let mut commands = vec![command.clone()];
     match &pending.wants {
         Wants::Authentication { url } => {
-            let _ = write!(text, "\nA person has to make themselves known at {}", shown(url, MOST_BYTES));
-            text.push_str(", then repeat the call.");
+            let url = shown(url, MOST_BYTES);
+            let _ = write!(text, "\nAsk the user to log in at {url}, then repeat the very same call.");
             commands.clear();
         }
         _ if rules.is_empty() => {
-            let _ = write!(text, "\nHave a person run `{command}`, then repeat the very same call.");
+            let _ = write!(text, "\nAsk the user to run `{command}`, then repeat the very same call.");
         }
         _ => {
             let rules = serde_json::to_string(&rules).unwrap_or_default();
             let _ = write!(
                 text,
-                "\nHave a person run `{command}`, or add `allow = {rules}` to the policy of this server, then repeat the \
+                "\nAsk the user to run `{command}`, or to add `allow = {rules}` to the policy of this server, then repeat the \
                  very same call."
             );
         }
@@ -72,7 +75,7 @@ fn refusal_below(pending: &PendingCall) -> ToolOutput {
         let _ = match &leaf.wants {
             Wants::Authentication { url } => {
                 let url = shown(url, MOST_BYTES);
-                write!(text, "\n- `{tool}`{of}: make yourself known at {url}, then `{command}`")
+                write!(text, "\n- `{tool}`{of}: log in at {url}, then `{command}`")
             }
             _ => write!(text, "\n- `{tool}`{of}: `{command}`"),
         };
@@ -82,7 +85,7 @@ fn refusal_below(pending: &PendingCall) -> ToolOutput {
     if count > told.len() {
         let _ = write!(text, "\n- and {} more: `haft approvals list`", count - told.len());
     }
-    text.push_str("\nHave a person answer these, then repeat the very same call: it goes on where it is.");
+    text.push_str("\nAsk the user to answer these, then repeat the very same call: it goes on where it is.");
     let mut output = ToolOutput::text(text);
     output.structured = Some(json!({
         "error": "approval_required",

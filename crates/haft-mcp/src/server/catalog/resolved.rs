@@ -57,7 +57,7 @@ impl ServedTools {
         let names: Vec<&str> =
             self.pages().iter().take(MOST_NAMED + 1).map(|tool| tool.name.as_str()).collect();
         match names.len() {
-            0 => format!("{wrong}, and there is none; answer without tools"),
+            0 => format!("{wrong}, and there are no others; answer without tools"),
             1 => format!("{wrong}; the only tool is `{}`", names[0]),
             2..=MOST_NAMED => format!("{wrong}; the tools are {}", listed(names, "and")),
             _ => format!("{wrong}; use one of the tools you were given"),

@@ -34,10 +34,16 @@ impl Challenge {
             }
             Denied::Scope(scope) => {
                 let error = vec![("error", "insufficient_scope".to_owned()), ("scope", scope.clone())];
-                (StatusCode::FORBIDDEN, "your token does not reach this far", error, format!("needs {scope}"))
+                (
+                    StatusCode::FORBIDDEN,
+                    "your token lacks a scope that is needed here; send one that has it",
+                    error,
+                    format!("needs {scope}"),
+                )
             }
             Denied::Unavailable(reason) => {
-                let why = "who you are cannot be found out now; ask again";
+                let why =
+                    "the authorization server cannot be asked now; send the request again in a few seconds";
                 let notice = Notice::refusal(StatusCode::SERVICE_UNAVAILABLE, why);
                 return notice.after(Duration::from_secs(5)).because(reason);
             }

@@ -114,7 +114,12 @@ impl Action for Wait {
             }
         }
         if !in_time {
-            let _ = write!(text, "[not so after {} s; wait again, or go on without]", most.as_secs());
+            let which = match input.until {
+                Until::All => "some",
+                Until::Any => "all",
+            };
+            let seconds = most.as_secs();
+            let _ = write!(text, "[after {seconds} s {which} still run; wait again, or go on without them]");
         }
         let over: Vec<&str> = chosen.iter().filter(|job| job.is_over()).map(|job| job.name()).collect();
         Ok(ToolOutput::text(text.trim_end_matches('\n')).with_details(json!({ "over": over })))

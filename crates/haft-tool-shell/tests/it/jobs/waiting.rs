@@ -98,12 +98,12 @@ async fn the_first_of_several_is_waited_for() {
         "job_wait",
         json!({ "until": "any", "timeout": 0 }),
         expect![[r#"
-        ok
-        [j1: running: touch ready; sleep 61]
-        [j2: running: touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4]
-        [j3: running: touch ready; exec sleep 61]
-        [not so after 0 s; wait again, or go on without]
-    "#]],
+            ok
+            [j1: running: touch ready; sleep 61]
+            [j2: running: touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4]
+            [j3: running: touch ready; exec sleep 61]
+            [after 0 s all still run; wait again, or go on without them]
+        "#]],
     )
     .await;
     std::fs::write(desk.shell.tree.path().join("go"), "").unwrap();

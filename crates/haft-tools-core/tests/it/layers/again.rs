@@ -206,7 +206,7 @@ async fn a_layer_sees_what_a_person_made_of_its_input() {
     check_resumed(careful, careful, edit, expect![[r#"
         ok
         {"path":"b"}
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"asked"} → {"path":"b"})]
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"asked"} → {"path":"b"})]
 
         asks before c1 {"path":"a"} ["write file:a"]
         goes on

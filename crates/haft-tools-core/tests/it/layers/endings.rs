@@ -264,7 +264,7 @@ async fn a_call_that_goes_on_is_not_shown_again_to_the_layer_that_made_its_input
         ok
         {"path":"b"}
         took another file
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"asked"} → {"path":"b"})]
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"asked"} → {"path":"b"})]
 
         outer before c1 {"path":"a"} ["write file:a"]
         goes on
@@ -277,7 +277,7 @@ async fn a_call_that_goes_on_is_not_shown_again_to_the_layer_that_made_its_input
         denied
         `write` is not permitted to do this (write file:locked: deny by the rule write(file:locked)); do not try it again, find another way or say what you would need
         took another file
-        [the arguments were changed: the whole: edited by the person who approved the call ({"path":"asked"} → {"path":"locked"})]
+        [the arguments were changed: the whole: edited by the user, who then approved the call ({"path":"asked"} → {"path":"locked"})]
 
         outer before c1 {"path":"a"} ["write file:a"]
         goes on

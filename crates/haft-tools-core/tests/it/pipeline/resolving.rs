@@ -67,7 +67,7 @@ async fn an_unknown_tool_that_is_like_none_is_answered_with_all() {
         "frobnicate",
         expect![[r#"
             error: unknown tool
-            there is no tool `frobnicate`, and there is none; answer without tools"#]],
+            there is no tool `frobnicate`, and there are no others; answer without tools"#]],
     )
     .await;
     let many: Vec<String> = (0..21).map(|number| format!("tool_{number}")).collect();

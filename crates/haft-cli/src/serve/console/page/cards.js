@@ -66,7 +66,7 @@ function cardOf(call) {
   if (call.unreadable) parts.push(make('p', {}, call.unreadable), make('p.quiet', {}, `haft approvals deny ${call.id}`));
   else {
     if (call.again) parts.push(make('p.again', {}, `Asked again: ${call.again}.`));
-    if (call.sign_in) parts.push(make('p', {}, 'It needs you to sign in at ', make('code', {}, call.sign_in), ', and then to have the call repeated.'));
+    if (call.sign_in) parts.push(make('p', {}, 'It needs you to log in at ', make('code', {}, call.sign_in), ', and then to have the call repeated.'));
     parts.push(accessesOf(call), previewOf(call));
     for (const note of call.repairs) parts.push(make('p.quiet', {}, `changed in the arguments: ${note}`));
     if (call.preview.text.omitted || (call.preview.kind === 'arguments' && call.input.omitted)) parts.push(make('p.bad', {}, `It is too long to be shown whole here: see all of it with haft approvals show ${call.short}`));

@@ -181,7 +181,7 @@ async fn a_client_that_cannot_ask_is_told_what_would_allow_the_call() {
         expect![[r#"
             `write` needs an approval, and this client cannot ask for one; nothing was done.
             - no rule speaks of it
-            Have a person run `haft approvals approve ID`, or add `allow = ["write(file:a)"]` to the policy of this server, then repeat the very same call."#]]
+            Ask the user to run `haft approvals approve ID`, or to add `allow = ["write(file:a)"]` to the policy of this server, then repeat the very same call."#]]
         .assert_eq(&text);
         let structured = told.structured.unwrap();
         assert_eq!(structured["error"], "approval_required");

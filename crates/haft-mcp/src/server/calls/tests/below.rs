@@ -70,7 +70,7 @@ async fn a_call_that_has_begun_is_gone_on_with_when_it_is_repeated() {
         expect![[r"
             `delegate` has begun, and waits for calls that it has made: they need an approval, and this client cannot ask for one.
             - `write` of explorer: `haft approvals approve ID`
-            Have a person answer these, then repeat the very same call: it goes on where it is."]]
+            Ask the user to answer these, then repeat the very same call: it goes on where it is."]]
         .assert_eq(&text);
         let structured = told.structured.unwrap();
         assert_eq!(structured["error"], "approval_required");

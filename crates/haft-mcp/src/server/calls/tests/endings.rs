@@ -134,7 +134,7 @@ async fn a_person_makes_themselves_known_at_an_address() {
     assert_eq!(
         ask.kind,
         AskKind::Address {
-            message: "The tool `login` needs you to make yourself known there.".to_owned(),
+            message: "The tool `login` needs you to log in there.".to_owned(),
             url: "https://example.com/login".to_owned(),
         }
     );

@@ -231,10 +231,7 @@ async fn whoever_comes_back_in_time_gets_the_answer() {
     let mut body = stage.get(&session, Some(&id)).await;
     let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
     stage.within("ada", &session, &answer).await;
-    assert_eq!(
-        event(&mut body).await.1["result"]["content"][0]["text"],
-        "the person does not want to answer"
-    );
+    assert_eq!(event(&mut body).await.1["result"]["content"][0]["text"], "the user does not want to answer");
 }
 
 #[tokio::test(start_paused = true)]

@@ -138,8 +138,8 @@ async fn a_call_is_not_made_once_more_if_the_tool_is_another_in_the_other_sessio
         list,
         |session| session == 2,
         expect![[r"
-        denied
-        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"]],
+            denied
+            `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until the user has looked at it and accepted it with `haft mcp accept s`"]],
     );
     assert_eq!(made.await, (1, 2));
 }
