@@ -159,7 +159,7 @@ async fn list(place: &Place, json: bool) -> Result<Exit> {
             }
         };
         let wants = match &pending.wants {
-            Wants::Authentication { .. } => "a sign-in".to_owned(),
+            Wants::Authentication { .. } => "a login".to_owned(),
             _ => pending.unmet.iter().map(access_line).collect::<Vec<_>>().join(", "),
         };
         let expired = if pending.is_expired() { ", expired" } else { "" };

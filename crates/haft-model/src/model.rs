@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 /// An implementation adapts one provider, or wraps another model. It owes its callers three things: the stream it gives
 /// keeps the rules written at [`Delta`](crate::Delta); it looks at `cancel` for as long as the stream lives and then
 /// ends it with [`ModelError::Cancelled`]; and dropping the stream ends the request behind it. One that asks its provider
-/// again by itself tells [`ModelRequest::retries`] before it waits.
+/// again by itself tells [`ModelRequest::retries`] before it waits. It keeps the request no longer than the stream lives, since what is told
+/// by it is part of a run.
 ///
 /// ```
 /// use async_trait::async_trait;

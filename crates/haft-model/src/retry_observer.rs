@@ -42,13 +42,10 @@ impl RetryObserver {
     }
 }
 
-/// Two are the same that tell the same function, or nobody.
+/// All are equal: who is told is no part of what is asked.
 impl PartialEq for RetryObserver {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(tells), Some(other)) => Arc::ptr_eq(tells, other),
-            (tells, other) => tells.is_none() && other.is_none(),
-        }
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
 

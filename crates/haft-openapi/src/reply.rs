@@ -164,8 +164,8 @@ fn redirected(asked: &Asked<'_>, status: StatusCode, headers: &HeaderMap) -> Too
         format!("HTTP {code}: the API leads elsewhere and does not say where; go on without `{name}`")
     } else {
         format!(
-            "HTTP {code}: the API leads to {location}, which was not followed: only requests that read are, on the same \
-             server and a few times; go on without `{name}`, or ask the user about that address"
+            "HTTP {code}: the API leads to {location}, which was not followed: redirects are followed only for GET and \
+             HEAD, only to the same server, and only a few times; go on without `{name}`, or ask the user about that address"
         )
     };
     ToolOutput::text(text).with_details(json!({ "status": code }))

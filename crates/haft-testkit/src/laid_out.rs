@@ -1,7 +1,8 @@
 //! JSON as a snapshot shows it.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// How many columns a line may have, its indentation and key included.
 const COLUMNS: usize = 120;
@@ -43,7 +44,8 @@ fn write(text: &mut String, key: &str, value: &Value, indentation: usize) {
             write_elements(text, ('[', ']'), elements, indentation);
         }
         Value::Object(members) if !is_short => {
-            let members = members.iter().map(|(name, member)| (format!("{}: ", quoted(name)), member));
+            let members =
+                sorted(members).into_iter().map(|(name, member)| (format!("{}: ", quoted(name)), member));
             write_elements(text, ('{', '}'), members, indentation);
         }
         _ => text.push_str(&line),
@@ -75,12 +77,18 @@ fn on_one_line(value: &Value) -> String {
             format!("[{}]", elements.iter().map(on_one_line).collect::<Vec<_>>().join(", "))
         }
         Value::Object(members) => {
-            let members =
-                members.iter().map(|(name, member)| format!("{}: {}", quoted(name), on_one_line(member)));
+            let members = sorted(members)
+                .into_iter()
+                .map(|(name, member)| format!("{}: {}", quoted(name), on_one_line(member)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         scalar => scalar.to_string(),
     }
+}
+
+/// Gives members by their keys, in whatever order the map has them: that is a feature of `serde_json`.
+fn sorted(members: &Map<String, Value>) -> BTreeMap<&String, &Value> {
+    members.iter().collect()
 }
 
 fn quoted(name: &str) -> String {

@@ -1,7 +1,8 @@
 use async_trait::async_trait;
 use haft_core::ToolCall;
 use haft_model::{
-    DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session, SessionTurn,
+    DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, RetryObserver, ScriptedModel, Session,
+    SessionTurn,
 };
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
@@ -140,7 +141,10 @@ impl Model for PlayedScript {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<DeltaStream, ModelError> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+        let mut kept = request.clone();
+        // What is told of by it ends with the turn.
+        kept.retries = RetryObserver::default();
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
         self.model.stream(request, cancel).await
     }
 }

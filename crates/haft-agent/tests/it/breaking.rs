@@ -135,7 +135,7 @@ async fn it_is_told_that_a_provider_is_asked_again() {
         &[Ends::Late],
         expect![[r"
         1 started
-        again in 1500 ms: the model's provider limits the rate of requests; wait 2 s, then ask again
+        again in 1500 ms: the model's provider limits the rate of requests
         1 finished
         Completed"]],
     )

@@ -243,7 +243,7 @@ fn an_answer_that_was_asked_for_too_often_is_waited_for() {
     );
     let service = Service::answering([limited, Answer::turn(Wire::Anthropic, &Turn::text("Here."))]);
     let shown = ended(&agent(&tree(), &service, Wire::Anthropic, &["Go."]).output().unwrap(), 0);
-    let told = "turn 1\nthe model is asked again in 1 ms: the model's provider limits the rate of requests; wait 1 s, then ask \
-                again\nHere.\n";
+    let told =
+        "turn 1\nthe model is asked again in 1 ms: the model's provider limits the rate of requests\nHere.\n";
     assert!(shown.contains(told), "{shown}");
 }

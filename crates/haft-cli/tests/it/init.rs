@@ -171,6 +171,36 @@ fn the_file_is_printed_as_it_would_be_written() {
 }
 
 #[test]
+fn what_is_commented_out_holds_once_it_is_not() {
+    let document = "openapi: 3.1.0\ninfo: { title: Pets, version: '1' }\npaths: {}\n";
+    let tree = tree().file("work/go.mod", "module m\n").file("work/openapi.yaml", document).directory("docs");
+    as_user(&tree, &["init"]);
+    let path = tree.path().join("work/haft.toml");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let is_set = |line: &str| {
+        let starts = line.split([' ', '=']).next().unwrap_or_default();
+        line.starts_with('[')
+            || (line.contains(" = ") && starts.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+    };
+    let lines =
+        written.lines().map(|line| line.strip_prefix("# ").filter(|rest| is_set(rest)).unwrap_or(line));
+    let lines: Vec<&str> = lines.collect();
+    let tables: Vec<&str> = lines.iter().filter(|line| line.starts_with('[')).copied().collect();
+    expect!["[permissions] [sandbox] [limits] [tools] [workdir] [mcp.servers.time] [openapi.petstore] [[test]] [[test]]"].assert_eq(&tables.join(" "));
+    std::fs::write(path, lines.join("\n")).unwrap();
+    check(
+        &tree,
+        &["config", "check"],
+        expect![[r#"
+        ok  haft.toml
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
+        stderr: note: haft.toml:5: the profile `workspace_write` is ignored, because the file is not trusted and what holds without it is `read_only`
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
 fn commands_are_those_that_the_project_has() {
     let javascript = tree()
         .file("work/package.json", r#"{"scripts":{"test":"vitest","deploy":"rm -rf /","lint":"eslint"}}"#)

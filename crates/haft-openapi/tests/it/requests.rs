@@ -109,8 +109,8 @@ async fn redirects_are_followed_within_the_origin_only() {
     })
     .await;
     let tools = api.operation("get", &json!({})).build();
-    let told = "HTTP 307: the API leads to https://elsewhere.example/c, which was not followed: only requests that read \
-                are, on the same server and a few times; go on without `api__op`, or ask the user about that address";
+    let told = "HTTP 307: the API leads to https://elsewhere.example/c, which was not followed: redirects are followed \
+                only for GET and HEAD, only to the same server, and only a few times; go on without `api__op`, or ask the user about that address";
     assert_eq!(read(&call(&tools, json!({})).await), told);
     assert_eq!(api.heard().len(), 2);
 

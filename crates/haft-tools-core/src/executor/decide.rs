@@ -22,7 +22,7 @@ enum Authority {
 }
 
 impl Authorized {
-    /// Vouches that the policy allows this prepared call in the mode of now.
+    /// Vouches that the policy allows this prepared call in the modes in which it was decided.
     pub(super) fn by_policy(prepared: Prepared) -> Self {
         Self { prepared, by: Authority::Policy }
     }

@@ -102,11 +102,11 @@ pub struct PendingId(Box<str>);
 /// let wants = Wants::Authentication { url: "https://login.example".to_owned() };
 /// let says = match &wants {
 ///     Wants::Approval => "may it run?".to_owned(),
-///     Wants::Authentication { url } => format!("sign in at {url}"),
+///     Wants::Authentication { url } => format!("log in at {url}"),
 ///     Wants::Below { calls } => format!("{} calls below it are asked about", calls.len()),
 ///     _ => "see a newer program".to_owned(),
 /// };
-/// assert_eq!(says, "sign in at https://login.example");
+/// assert_eq!(says, "log in at https://login.example");
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

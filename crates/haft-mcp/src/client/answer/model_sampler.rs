@@ -36,6 +36,10 @@ impl Sampler for ModelSampler {
         if let Some(temperature) = request.temperature {
             asked = asked.temperature(temperature);
         }
+        let waits = cx.clone();
+        let asked = asked.on_retry(move |error, pause| {
+            waits.progress(format!("the model is asked again in {:.1} s: {error}", pause.as_secs_f64()));
+        });
         let failed =
             |error| ToolError::failed("the model gave no answer; go on without it").with_source(error);
         let stream = self.0.stream(asked, cx.cancellation().clone()).await.map_err(failed)?;

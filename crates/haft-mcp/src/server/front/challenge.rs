@@ -42,8 +42,7 @@ impl Challenge {
                 )
             }
             Denied::Unavailable(reason) => {
-                let why =
-                    "the authorization server cannot be asked now; send the request again in a few seconds";
+                let why = "tokens cannot be checked now; send the request again in a few seconds, and tell who runs this server if that goes on";
                 let notice = Notice::refusal(StatusCode::SERVICE_UNAVAILABLE, why);
                 return notice.after(Duration::from_secs(5)).because(reason);
             }

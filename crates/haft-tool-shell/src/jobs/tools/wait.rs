@@ -5,7 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::{join_all, select_all};
 use haft_core::{ToolError, ToolOutput, ToolSpec};
-use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_tools_core::{
+    Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, listed, parse_input,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -103,7 +105,7 @@ impl Action for Wait {
             Until::All => timeout(most, async { drop(join_all(ends).await) }).await.is_ok(),
             Until::Any => timeout(most, select_all(ends)).await.is_ok(),
         };
-        let mut text = String::new();
+        let (mut text, mut run) = (String::new(), Vec::new());
         for job in &chosen {
             let state = job.state();
             let _ = writeln!(text, "[{}]", line(job));
@@ -111,15 +113,14 @@ impl Action for Wait {
             if state.is_over {
                 job.end_is_known();
                 text.push_str(&with_whole_lines(job.newest(NEWEST_BYTES)));
+            } else {
+                run.push(job.name());
             }
         }
-        if !in_time {
-            let which = match input.until {
-                Until::All => "some",
-                Until::Any => "all",
-            };
-            let seconds = most.as_secs();
-            let _ = write!(text, "[after {seconds} s {which} still run; wait again, or go on without them]");
+        if !in_time && !run.is_empty() {
+            let (names, seconds) = (listed(run.iter().copied(), "and"), most.as_secs());
+            let (still, them) = if run.len() == 1 { ("still runs", "it") } else { ("still run", "them") };
+            let _ = write!(text, "[after {seconds} s {names} {still}; wait again, or go on without {them}]");
         }
         let over: Vec<&str> = chosen.iter().filter(|job| job.is_over()).map(|job| job.name()).collect();
         Ok(ToolOutput::text(text.trim_end_matches('\n')).with_details(json!({ "over": over })))

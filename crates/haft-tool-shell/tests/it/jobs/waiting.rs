@@ -102,7 +102,7 @@ async fn the_first_of_several_is_waited_for() {
             [j1: running: touch ready; sleep 61]
             [j2: running: touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4]
             [j3: running: touch ready; exec sleep 61]
-            [after 0 s all still run; wait again, or go on without them]
+            [after 0 s `j1`, `j2` and `j3` still run; wait again, or go on without them]
         "#]],
     )
     .await;
