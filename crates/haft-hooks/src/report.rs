@@ -61,7 +61,7 @@ pub struct HookReport {
 /// }
 /// # let _ = is_misconfigured;
 /// let slow = HookProblem::TimedOut { timeout: std::time::Duration::from_secs(5) };
-/// assert_eq!(slow.to_string(), "it took longer than 5s");
+/// assert_eq!(slow.to_string(), "it took longer than 5 s");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

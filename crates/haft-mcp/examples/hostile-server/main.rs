@@ -35,9 +35,12 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     if settings.endless_stderr {
-        thread::spawn(|| {
+        let goes_on = || eprintln!("{}", "and on it goes ".repeat(100));
+        // It has begun by the time that anything is answered.
+        goes_on();
+        thread::spawn(move || {
             loop {
-                eprintln!("{}", "and on it goes ".repeat(100));
+                goes_on();
             }
         });
     }
