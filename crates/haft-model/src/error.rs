@@ -1,5 +1,5 @@
 use crate::Divergence;
-use haft_core::CallId;
+use haft_core::{CallId, with_causes};
 use std::error::Error;
 use std::time::Duration;
 
@@ -104,6 +104,22 @@ impl ModelError {
             Self::Unavailable { retry_after, .. } | Self::RateLimited { retry_after } => *retry_after,
             _ => None,
         }
+    }
+
+    /// Says what went wrong and by what cause, but not what to do next: for people who see that it is done already.
+    ///
+    /// ```
+    /// use haft_model::ModelError;
+    ///
+    /// let error = ModelError::RateLimited { retry_after: None };
+    /// assert_eq!(error.reason(), "the model's provider limits the rate of requests");
+    /// let error = ModelError::unavailable("no answer from `localhost`; start the server");
+    /// assert_eq!(error.reason(), "the model is not available: no answer from `localhost`");
+    /// ```
+    pub fn reason(&self) -> String {
+        let mut said = with_causes(self);
+        said.truncate(said.find("; ").unwrap_or(said.len()));
+        said
     }
 }
 

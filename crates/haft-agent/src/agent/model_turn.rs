@@ -162,10 +162,7 @@ impl Run<'_> {
             let (events, scope) = (self.agent.events.clone(), self.scope.clone());
             request = request.on_retry(move |error, pause| {
                 let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-                events.emit(&scope, None, || EventKind::ModelRetried {
-                    reason: without_next_step(&with_causes(error)),
-                    pause_ms,
-                });
+                events.emit(&scope, None, || EventKind::ModelRetried { reason: error.reason(), pause_ms });
             });
         }
         if !self.state.offers_tools() {
@@ -176,11 +173,6 @@ impl Run<'_> {
             None => request,
         }
     }
-}
-
-/// Leaves out of an error what to do next, which stands behind its first `;` and is done here.
-fn without_next_step(error: &str) -> String {
-    error.split_once("; ").map_or(error, |(what, _)| what).to_owned()
 }
 
 impl Heard {

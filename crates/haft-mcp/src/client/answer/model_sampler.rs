@@ -38,7 +38,8 @@ impl Sampler for ModelSampler {
         }
         let waits = cx.clone();
         let asked = asked.on_retry(move |error, pause| {
-            waits.progress(format!("the model is asked again in {:.1} s: {error}", pause.as_secs_f64()));
+            let (pause, reason) = (pause.as_secs_f64(), error.reason());
+            waits.progress(format!("the model is asked again in {pause:.1} s: {reason}"));
         });
         let failed =
             |error| ToolError::failed("the model gave no answer; go on without it").with_source(error);
@@ -61,3 +62,6 @@ impl std::fmt::Debug for ModelSampler {
         f.debug_tuple("ModelSampler").field(&self.0.capabilities().name).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;
