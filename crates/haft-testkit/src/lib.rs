@@ -7,6 +7,7 @@
 //! - [`Deciding`] tells how a policy decides calls, by which rule and about what, without running them.
 //! - [`FakeClock`] lets time pass when a test says so (feature `clock`).
 //! - [`counting::Counting`] is an allocator that counts, for benchmarks and for tests of what something costs.
+//! - [`Beside`] is a row of a benchmark: what two works took that were measured by turns.
 //! - [`free_port`] finds a port for a program that has to be told where to listen.
 //! - [`laid_out`] writes JSON for a snapshot, short enough to be read.
 //!
@@ -63,6 +64,7 @@
 pub mod cases;
 pub mod counting;
 
+mod beside;
 mod calling;
 mod deciding;
 #[cfg(feature = "clock")]
@@ -80,6 +82,7 @@ mod tree;
 #[cfg(feature = "fs")]
 mod tree_text;
 
+pub use beside::Beside;
 pub use calling::{call, call_batch};
 pub use deciding::{Decided, Deciding};
 #[cfg(feature = "clock")]

@@ -12,11 +12,12 @@ mod server;
 
 use haft_mcp::measured::Measured;
 use haft_mcp::{Era, ServerProgram};
+use haft_testkit::Beside;
 use haft_testkit::counting::{Counting, Spent};
 use raw::Raw;
 use serde_json::{Map, Value, json};
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::runtime::Builder;
 
 #[global_allocator]
@@ -48,8 +49,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), Fault> {
-    let head = ["haft", "rmcp", "ratio", "median", "at most"].map(|name| format!("{name:>10}"));
-    println!("{:<34} {}", "", head.join(" "));
+    println!("{}", Beside::head("rmcp"));
     Builder::new_current_thread().enable_all().build()?.block_on(one_at_a_time())?;
     Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(async {
         in_flight("echo, 64 in flight, all", "1.05", "echo", CALLS).await?;
@@ -62,7 +62,7 @@ fn measure() -> Result<(), Fault> {
     })
 }
 
-/// Measures both by turns, and prints the least time of each, their ratio, the median of the ratios of all rounds, and the goal.
+/// Measures both by turns, and prints what they took.
 async fn row(
     name: &str,
     goal: &str,
@@ -70,21 +70,15 @@ async fn row(
     ours: impl AsyncFn() -> Result<(), Fault>,
     theirs: impl AsyncFn() -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let (mut best, mut ratios) = ([Duration::MAX; 2], Vec::with_capacity(ROUNDS));
+    let mut row = Beside::new(name, goal);
     for _ in 0..ROUNDS {
         let start = Instant::now();
         ours().await?;
-        let one = start.elapsed() / calls;
-        let start = Instant::now();
+        let one = start.elapsed();
         theirs().await?;
-        let other = start.elapsed() / calls;
-        best = [best[0].min(one), best[1].min(other)];
-        ratios.push(one.as_secs_f64() / other.as_secs_f64());
+        row.round(one / calls, start.elapsed().saturating_sub(one) / calls);
     }
-    ratios.sort_by(f64::total_cmp);
-    let (ratio, median) = (best[0].as_secs_f64() / best[1].as_secs_f64(), ratios[ROUNDS / 2]);
-    let [ours, theirs] = best.map(|time| format!("{time:.1?}"));
-    println!("{name:<34} {ours:>10} {theirs:>10} {ratio:>10.3} {median:>10.3} {goal:>10}");
+    println!("{row}");
     Ok(())
 }
 
@@ -130,7 +124,7 @@ async fn one_at_a_time() -> Result<(), Fault> {
     other().await?;
     let each = [between - before, Spent::so_far() - between];
     let each = each.map(|spent| spent.allocations / u64::from(CALLS));
-    println!("{:<34} {:>10} {:>10} {:>32}", "  allocations", each[0], each[1], 140);
+    println!("{:<40} {:>10} {:>10} {:>32}", "  allocations", each[0], each[1], 140);
     ours.close().await;
     theirs.close().await
 }

@@ -13,6 +13,7 @@ mod echo;
 mod ours;
 
 use client::{Lines, Web};
+use haft_testkit::Beside;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -30,6 +31,8 @@ const CALLS: u32 = 250;
 const MANY: u32 = 1_024;
 const IN_FLIGHT: u32 = 64;
 const TOOLS: usize = 1_000;
+/// How often they are listed in a round: one list alone is mostly the time in which a server wakes up.
+const LISTS: u32 = 20;
 const LISTENERS: usize = 10_000;
 
 fn main() -> ExitCode {
@@ -102,22 +105,21 @@ impl Drop for Process {
 }
 
 fn measure() -> Result<(), Fault> {
-    let head = ["haft", "without", "ratio", "median", "at most"].map(|name| format!("{name:>10}"));
-    println!("{:<40} {}", "", head.join(" "));
+    println!("{}", Beside::head("without"));
     let (_ours, ours) = Process::at_address("ours over HTTP")?;
     let (_bare, bare) = Process::at_address("rmcp over HTTP")?;
     let (mut one, mut other) = (Web::connect(ours)?, Web::connect(bare)?);
-    row("echo over HTTP, one at a time, each", 1.15, CALLS, || one.echo(CALLS), || other.echo(CALLS))?;
+    row("echo over HTTP, one at a time, each", "1.15", CALLS, || one.echo(CALLS), || other.echo(CALLS))?;
     let together = |at| client::together(at, IN_FLIGHT, MANY);
-    row("echo over HTTP, 64 in flight, each", 1.11, MANY, || together(ours), || together(bare))?;
+    row("echo over HTTP, 64 in flight, each", "1.11", MANY, || together(ours), || together(bare))?;
 
     for (server, how) in [("rmcp over lines", ""), ("rmcp over pipes", ", its pipes")] {
         let (mut ours, mut bare) = (Process::start("ours over lines")?, Process::start(server)?);
         let (mut one, mut other) = (ours.lines()?, bare.lines()?);
         let name = format!("echo over lines, one at a time{how}, each");
-        row(&name, 1.15, CALLS, || one.echo(CALLS, 1), || other.echo(CALLS, 1))?;
+        row(&name, "1.15", CALLS, || one.echo(CALLS, 1), || other.echo(CALLS, 1))?;
         let (one, other) = (|| one.echo(MANY, IN_FLIGHT), || other.echo(MANY, IN_FLIGHT));
-        row(&format!("echo over lines, 64 in flight{how}, each"), 1.11, MANY, one, other)?;
+        row(&format!("echo over lines, 64 in flight{how}, each"), "1.11", MANY, one, other)?;
     }
 
     let (_ours, ours) = Process::at_address("ours over HTTP, many tools")?;
@@ -126,33 +128,28 @@ fn measure() -> Result<(), Fault> {
     let pages = one.list(TOOLS)?;
     let total: usize = pages.iter().sum();
     println!("{TOOLS} tools are {} pages of {total} bytes together", pages.len());
-    row("1,000 tools listed", 2.0, 1, || one.list(TOOLS).map(|_| ()), || other.bytes(&pages))?;
+    let ours = || (0..LISTS).try_for_each(|_| one.list(TOOLS).map(|_| ()));
+    row("1,000 tools listed", "2.0", LISTS, ours, || (0..LISTS).try_for_each(|_| other.bytes(&pages)))?;
     listeners()
 }
 
-/// Measures both in turn, and prints the least time of each, their ratio, and the median of the ratios of all rounds.
+/// Measures both by turns, and prints what they took.
 fn row(
     name: &str,
-    most: f64,
+    goal: &str,
     calls: u32,
     mut ours: impl FnMut() -> Result<(), Fault>,
     mut theirs: impl FnMut() -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let (mut best, mut ratios) = ([Duration::MAX; 2], Vec::with_capacity(ROUNDS));
+    let mut row = Beside::new(name, goal);
     for _ in 0..ROUNDS {
         let start = Instant::now();
         ours()?;
-        let one = start.elapsed() / calls;
-        let start = Instant::now();
+        let one = start.elapsed();
         theirs()?;
-        let other = start.elapsed() / calls;
-        best = [best[0].min(one), best[1].min(other)];
-        ratios.push(one.as_secs_f64() / other.as_secs_f64());
+        row.round(one / calls, start.elapsed().saturating_sub(one) / calls);
     }
-    ratios.sort_by(f64::total_cmp);
-    let (ratio, median) = (best[0].as_secs_f64() / best[1].as_secs_f64(), ratios[ROUNDS / 2]);
-    let [ours, theirs] = best.map(|time| format!("{time:.1?}"));
-    println!("{name:<40} {ours:>10} {theirs:>10} {ratio:>10.3} {median:>10.3} {most:>10}");
+    println!("{row}");
     Ok(())
 }
 
