@@ -85,7 +85,8 @@ impl DefaultTools {
         self.bash(|bash| bash.environment(environment))
     }
 
-    /// Confines commands to a sandbox, in which the [protected places](haft_tool_fs::protected_places) are read only.
+    /// Confines commands to a sandbox, in which the [protected places](haft_tool_fs::protected_places) are read only, save those
+    /// that git has to write.
     ///
     /// ```
     /// use haft::shell::ShellSandbox;
@@ -100,7 +101,8 @@ impl DefaultTools {
     /// ```
     #[cfg(feature = "sandbox")]
     pub fn sandbox(self, sandbox: haft_tool_shell::ShellSandbox) -> Self {
-        let places = haft_tool_fs::protected_places().iter().filter(|place| place.covers_tree());
+        let places = haft_tool_fs::protected_places().iter();
+        let places = places.filter(|place| place.covers_tree() && !place.is_versioned());
         let sandbox = places.fold(sandbox, |sandbox, place| sandbox.protect(place.pattern()));
         self.bash(|bash| bash.sandbox(sandbox))
     }

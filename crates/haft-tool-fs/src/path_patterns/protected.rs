@@ -16,6 +16,7 @@ use super::tree::Extent;
 pub struct ProtectedPlace {
     pattern: &'static str,
     extent: Extent,
+    is_versioned: bool,
     reason: &'static str,
 }
 
@@ -31,6 +32,12 @@ impl ProtectedPlace {
     /// lies in such a directory is not.
     pub fn covers_tree(&self) -> bool {
         self.extent == Extent::Tree
+    }
+
+    /// Tells whether many repositories keep it, so that git writes it with all else that it checks out: a sandbox that held it
+    /// would have git fail.
+    pub fn is_versioned(&self) -> bool {
+        self.is_versioned
     }
 
     /// What can be done by writing there, in a few words for people.
@@ -60,18 +67,26 @@ const SHELL: &str = "a shell runs it when it starts or ends";
 const SESSION: &str = "a login or a desktop session runs it";
 const DIRENV: &str = "direnv runs it when the directory is entered";
 const SERVERS: &str = "agents start the servers that it names";
+const AGENTS: &str = "agents run programs that it names";
+const EDITORS: &str = "editors run programs that it names";
+const CONTAINER: &str = "editors build and start it";
+const LOGINS: &str = "it says who may log in, and what ssh runs";
 const POLICY: &str = "it says what haft may do";
 const STATE: &str = "haft keeps grants and waiting calls in it";
 
 const fn tree(pattern: &'static str, reason: &'static str) -> ProtectedPlace {
-    ProtectedPlace { pattern, extent: Extent::Tree, reason }
+    ProtectedPlace { pattern, extent: Extent::Tree, is_versioned: false, reason }
 }
 
 const fn itself(pattern: &'static str, reason: &'static str) -> ProtectedPlace {
-    ProtectedPlace { pattern, extent: Extent::Itself, reason }
+    ProtectedPlace { pattern, extent: Extent::Itself, is_versioned: false, reason }
 }
 
-const PLACES: [ProtectedPlace; 47] = [
+const fn versioned(pattern: &'static str, reason: &'static str) -> ProtectedPlace {
+    ProtectedPlace { pattern, extent: Extent::Tree, is_versioned: true, reason }
+}
+
+const PLACES: [ProtectedPlace; 64] = [
     itself(".git", REPOSITORY),
     tree(".git/commondir", REPOSITORY),
     tree(".git/hooks", HOOKS),
@@ -116,7 +131,24 @@ const PLACES: [ProtectedPlace; 47] = [
     tree(".xsessionrc", SESSION),
     tree(".pam_environment", SESSION),
     tree(".envrc", DIRENV),
+    tree(".config/autostart", SESSION),
+    tree(".config/systemd", SESSION),
+    tree("Library/LaunchAgents", SESSION),
+    tree(".ssh", LOGINS),
+    versioned(".vscode", EDITORS),
+    versioned(".zed", EDITORS),
+    versioned(".devcontainer", CONTAINER),
+    versioned(".devcontainer.json", CONTAINER),
     tree(".mcp.json", SERVERS),
+    tree(".claude/settings.json", AGENTS),
+    tree(".claude/settings.local.json", AGENTS),
+    tree(".claude/hooks", AGENTS),
+    tree(".codex", AGENTS),
+    tree(".cursor/mcp.json", SERVERS),
+    tree(".cursor/hooks.json", AGENTS),
+    tree(".gemini/settings.json", AGENTS),
+    tree(".amazonq/mcp.json", SERVERS),
+    tree(".kiro/settings", SERVERS),
     tree("haft.toml", POLICY),
     tree(".haft", STATE),
 ];

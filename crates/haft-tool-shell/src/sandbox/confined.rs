@@ -35,6 +35,8 @@ struct Watched {
     place: PathBuf,
     /// What it led to.
     target: Option<PathBuf>,
+    /// Whether what it lies in was there.
+    has_parent: bool,
 }
 
 impl ShellSandbox {
@@ -118,7 +120,8 @@ impl Confined {
             (_, None) => watched.place.symlink_metadata().is_ok(),
         };
         let made = watched.into_iter().filter(was_made);
-        let moved = made.filter_map(|Watched { root, place, .. }| {
+        let moved = made.filter_map(|Watched { root, place, has_parent, .. }| {
+            let place = if has_parent { place } else { link_to(&root, place) };
             move_aside(&root, &place).ok()?;
             Some(place.strip_prefix(&root).unwrap_or(&place).to_string_lossy().into_owned())
         });
@@ -328,14 +331,16 @@ impl<'a> Bounds<'a> {
                 Ok(found) if found.is_symlink() => {
                     self.protect_place(&place);
                     let target = fs::read_link(&place).ok();
-                    self.watched.push(Watched { root, place, target });
+                    self.watched.push(Watched { root, place, target, has_parent: true });
                 }
                 Ok(_) => self.protect_place(&place),
-                // What could be made is looked for when the script has ended.
-                Err(_) if place.parent().is_some_and(Path::is_dir) => {
-                    self.watched.push(Watched { root, place, target: None });
+                // What could be made is looked for when the script has ended, but for what a repository has that the script makes.
+                Err(_) => {
+                    let has_parent = place.parent().is_some_and(Path::is_dir);
+                    if has_parent || !is_of_repository(&place) {
+                        self.watched.push(Watched { root, place, target: None, has_parent });
+                    }
                 }
-                Err(_) => {}
             }
         }
         for root in read_only.iter().filter(|root| self.writable.iter().any(|path| root.starts_with(path))) {
@@ -350,4 +355,16 @@ impl<'a> Bounds<'a> {
     fn protect_place(&mut self, place: &Path) {
         self.confinement = std::mem::take(&mut self.confinement).protect(place);
     }
+}
+
+/// Gives the first link on the way to a place, by which it was made without being written itself; else the place.
+fn link_to(root: &Path, place: PathBuf) -> PathBuf {
+    let above: Vec<&Path> = place.ancestors().skip(1).take_while(|above| *above != root).collect();
+    let link = above.into_iter().rev().find(|above| above.is_symlink()).map(Path::to_owned);
+    link.unwrap_or(place)
+}
+
+/// Tells whether a place lies in a directory of git's.
+fn is_of_repository(place: &Path) -> bool {
+    place.components().any(|part| part.as_os_str() == ".git")
 }

@@ -25,6 +25,7 @@ fn sandbox() -> ShellSandbox {
         .into_iter()
         .fold(ShellSandbox::require(), |sandbox, name| sandbox.protect(&format!(".git/{name}")))
         .protect(".envrc")
+        .protect(".claude/settings.json")
 }
 
 /// Tells whether this machine can confine programs, and says so where it cannot.
@@ -294,6 +295,28 @@ async fn what_is_made_in_a_protected_place_is_set_aside() {
         "#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn what_is_made_with_the_directory_that_a_protected_place_lies_in_is_set_aside() {
+    if !is_there() {
+        return;
+    }
+    let shell = confined(Tree::new());
+    let make = "python3 -c 'import os; os.mkdir(\".claude\"); open(\".claude/settings.json\", \"w\")'";
+    let reply = shown(&shell.run(make).await);
+    assert!(reply.contains("renamed to `.claude/settings.json.set-aside`"), "{reply}");
+    assert!(!shell.tree.path().join(".claude/settings.json").exists());
+    // Nor is it there by a link, whose name nobody protects.
+    let shell = confined(Tree::new());
+    let link = "python3 -c 'import os; os.mkdir(\"x\"); open(\"x/settings.json\", \"w\"); os.symlink(\"x\", \".claude\")'";
+    let reply = shown(&shell.run(link).await);
+    assert!(reply.contains("renamed to `.claude.set-aside`"), "{reply}");
+    assert!(!shell.tree.path().join(".claude/settings.json").exists());
+    // A repository that is made has its own settings.
+    let shell = confined(Tree::new());
+    let reply = shown(&shell.run("python3 -c 'import os; os.makedirs(\".git/hooks\")'").await);
+    assert!(!reply.contains("set-aside"), "{reply}");
 }
 
 #[tokio::test]

@@ -389,7 +389,11 @@ async fn a_layer_of_rules_that_is_not_trusted_only_takes_away() {
 
 #[tokio::test]
 async fn what_others_run_is_protected_from_wildcards() {
-    let tree = Tree::new().directory(".git/hooks").directory("deep").file(".git/config", "[core]\n");
+    let tree = Tree::new()
+        .directory(".git/hooks")
+        .directory(".vscode")
+        .directory("deep")
+        .file(".git/config", "[core]\n");
     let executor = over(&tree)
         .policy(allowing(&["read(**)", "write(**)", "write(.git/**)", "write(.*)", "write(*.json)"]))
         .build();
@@ -402,6 +406,24 @@ async fn what_others_run_is_protected_from_wildcards() {
         ".envrc",
         "deep/.envrc",
         ".mcp.json",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/hooks/start.sh",
+        ".codex/config.toml",
+        ".cursor/mcp.json",
+        ".gemini/settings.json",
+        ".vscode/tasks.json",
+        "deep/.vscode/settings.json",
+        ".devcontainer/devcontainer.json",
+        ".devcontainer.json",
+        ".zed/tasks.json",
+        ".cursor/hooks.json",
+        ".amazonq/mcp.json",
+        ".kiro/settings/mcp.json",
+        ".config/autostart/x.desktop",
+        "Library/LaunchAgents/x.plist",
+        ".ssh/config",
+        ".config/systemd/user/x.service",
         "haft.toml",
         ".haft/state",
         ".GIT/hooks/x",
@@ -411,9 +433,15 @@ async fn what_others_run_is_protected_from_wildcards() {
         let reply = reply_in(&executor, scope(), "write_file", write(path)).await;
         assert!(told(&reply).starts_with("asked"), "{path}: {}", told(&reply));
     }
-    let named =
-        over(&tree).policy(allowing(&["read(**)", "write(.git/hooks/**)", "write(**/.envrc)"])).build();
-    for path in [".git/hooks/pre-commit", "deep/.envrc"] {
+    let named = over(&tree)
+        .policy(allowing(&[
+            "read(**)",
+            "write(.git/hooks/**)",
+            "write(**/.envrc)",
+            "write(.vscode/tasks.json)",
+        ]))
+        .build();
+    for path in [".git/hooks/pre-commit", "deep/.envrc", ".vscode/tasks.json"] {
         let reply = reply_in(&named, scope(), "write_file", write(path)).await;
         assert!(reply.status.is_ok(), "{path}: {reply:?}");
     }
