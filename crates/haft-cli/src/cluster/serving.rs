@@ -7,13 +7,13 @@ use crate::exit::UsageError;
 use crate::serve::Route;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
-use haft::core::{Event, ReplyStatus};
+use haft::core::{ErrorKind, Event, ReplyStatus};
 use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::tools_core::{
     Approval, Approver, BatchOutcome, CallOutcome, Events, Journal, Limits, ModeSwitch, Observer,
-    PendingCall, PendingStore, Redactor, ResumeRefused, Resumption, ToldCall,
+    PendingCall, PendingStore, Redactor, ResumeRefused, Resumption, StoreError, ToldCall,
 };
 use haft::{Batch, CallScope, Policy, ToolCall, ToolExecutor};
 use serde_json::json;
@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often a call may come to wait again within one request of its client.
 const MOST_ROUNDS: usize = 10;
+
+const UNKNOWN: &str = "whether this call waits already cannot be told now, so nothing was done; repeat the very same call later";
 
 /// Knows the engine that makes the calls of clients, and by which pools.
 #[derive(Debug, Clone)]
@@ -118,7 +120,16 @@ impl ClientCalls {
             return denied;
         }
         let sent = Sent { prefix: prefix(&scope, call), scope, own: call };
-        let mut known = self.known(&sent).await;
+        let mut known = match self.known(&sent).await {
+            Ok(known) => known,
+            // It may have begun already, and would be done twice.
+            Err(error) => {
+                crate::exit::note(&error);
+                let refused = refused(call, ReplyStatus::Error(ErrorKind::Unavailable), UNKNOWN);
+                ToldCall::start(batch, &Events::default(), call).end(&refused);
+                return refused;
+            }
+        };
         for _ in 0..MOST_ROUNDS {
             let id = known.as_ref().map_or_else(
                 || format!("{}{}", sent.prefix, call.id).parse().unwrap_or_else(|_| call.id.clone()),
@@ -195,27 +206,25 @@ impl ClientCalls {
     }
 
     /// Finds the call of this client that says the same and waits in the engine.
-    async fn known(&self, sent: &Sent<'_>) -> Option<PendingCall> {
-        let waiting = match self.store.waiting_of(sent.scope.run()).await {
-            Ok(waiting) => waiting,
-            Err(error) => {
-                crate::exit::note(&error);
-                return None;
-            }
-        };
+    async fn known(&self, sent: &Sent<'_>) -> Result<Option<PendingCall>, StoreError> {
+        let waiting = self.store.waiting_of(sent.scope.run()).await?;
         let is_same = |pending: &PendingCall| {
             pending.call.id.as_str().starts_with(&sent.prefix)
                 && pending.agent.as_deref() == sent.scope.agent()
                 && CallCourse::parse_id(&pending.id).is_some()
         };
-        waiting.into_iter().find(is_same)
+        Ok(waiting.into_iter().find(is_same))
     }
 
     /// Keeps a new call that waits, unless another request of its client's has come to wait with one that says the same: gives
     /// that, and ends this one.
     async fn first(&self, sent: &Sent<'_>, pending: &PendingCall) -> Option<PendingCall> {
         let keeping = self.keeping.lock().await;
-        let known = self.known(sent).await.filter(|known| known.id != pending.id);
+        let known = self.known(sent).await.unwrap_or_else(|error| {
+            crate::exit::note(&error);
+            None
+        });
+        let known = known.filter(|known| known.id != pending.id);
         let Some(first) = known else {
             self.keep(None, pending).await;
             return None;
@@ -313,7 +322,7 @@ fn own(outcome: CallOutcome, call: &ToolCall) -> CallOutcome {
 fn unavailable(call: &ToolCall, error: &(dyn std::error::Error + 'static)) -> CallOutcome {
     crate::exit::note(error);
     let text = "what makes this call does not answer, so whether it was approved is not known; repeat the very same call later";
-    refused(call, ReplyStatus::Error(haft::core::ErrorKind::Unavailable), text)
+    refused(call, ReplyStatus::Error(ErrorKind::Unavailable), text)
 }
 
 fn refused(call: &ToolCall, status: ReplyStatus, text: &str) -> CallOutcome {

@@ -38,7 +38,7 @@ use async_trait::async_trait;
 use begun::Begun;
 use elsewhere::{Attending, GoOn};
 use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
-use haft_tools_core::{Approver, Batch, CallOutcome, Observer, PendingCall};
+use haft_tools_core::{Approver, Batch, CallOutcome, Observer, PendingCall, ToolRegistry};
 use parked::Parked;
 use random::random_name;
 use relay::Relay;
@@ -173,7 +173,7 @@ impl ServedCalls {
             if let Some(running) = self.parked.take(&parked, &principal) {
                 running.relay.go_on(Arc::clone(&line), given);
                 running
-            } else if opened.approval.is_none() && may_begin_anew(bench, &call.tool) {
+            } else if opened.approval.is_none() && may_begin_anew(&(bench.tools)(), &call.tool) {
                 start(bench, call, Relay::new(Arc::clone(&line), given), None)
             } else {
                 return Ok(failed(&served, INTERRUPTED));
@@ -266,7 +266,8 @@ type Answers = std::collections::BTreeMap<String, Value>;
 struct Call {
     id: CallId,
     tool: String,
-    input: Value,
+    /// Shared with what the call may be begun anew with.
+    input: Arc<Value>,
     is_watched: bool,
 }
 
@@ -281,7 +282,7 @@ struct Again {
 struct Request {
     /// The name and the input as they were sent.
     served: String,
-    sent: Value,
+    sent: Arc<Value>,
     call: Call,
     state: Option<String>,
     answers: Answers,
@@ -300,13 +301,13 @@ impl Calls for ServedCalls {
         let CallRequest { tool: served, input, answers, state, is_watched } = call;
         let in_rounds = line.asks_in_rounds();
         // Only what comes in rounds is bound to what was sent.
-        let sent = if in_rounds { input.clone() } else { Value::Null };
+        let sent = Arc::new(if in_rounds { input.clone() } else { Value::Null });
         let id = call_id();
         let (tool, input) = match self.names.resolve(bench, &id, &served, input).await {
             Ok(resolved) => resolved,
             Err(reply) => return Ok(Served::Reply(reply)),
         };
-        let call = Call { id, tool, input, is_watched };
+        let call = Call { id, tool, input: Arc::new(input), is_watched };
         let mut request = Request { served, sent, call, state, answers, given: None };
         let mut attending = Attending::default();
         loop {
@@ -334,10 +335,9 @@ fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> 
     let approver = ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given);
     let approver = Arc::new(if bench.attended.is_some() { approver.attended() } else { approver });
     let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
-    let call = ToolCall::new(id.clone(), tool, input);
+    let call = ToolCall::new(id.clone(), tool, Arc::unwrap_or_clone(input));
     let tools = (bench.tools)();
     let begun = Begun {
-        call: call.clone(),
         scope: scope.clone(),
         tools: tools.clone(),
         pending: Arc::clone(&bench.pending),
@@ -355,8 +355,8 @@ fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> 
     }
     let executor = Arc::clone(&bench.executor);
     let work = async move {
-        match begun.find().await {
-            Some(outer) => outer.go_on(&*executor).await,
+        match begun.go_on(&batch.calls()[0], &*executor).await {
+            Some(outcome) => Some(outcome),
             None => executor.execute_batch(batch).await.into_outcomes().pop(),
         }
     };
@@ -388,8 +388,8 @@ async fn to_the_end(bench: &Bench, call: Call, running: Running) -> Served {
 /// Tells whether a call may be begun anew, of which nobody knows how far it got.
 ///
 /// What a tool says of itself is not trusted for a permission; here each run is decided on its own.
-fn may_begin_anew(bench: &Bench, tool: &str) -> bool {
-    let hints = (bench.tools)().get(tool).map(haft_core::ToolSpec::hints);
+fn may_begin_anew(tools: &ToolRegistry, tool: &str) -> bool {
+    let hints = tools.get(tool).map(haft_core::ToolSpec::hints);
     hints.is_some_and(|hints| hints.read_only || hints.idempotent)
 }
 

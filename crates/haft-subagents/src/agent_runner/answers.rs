@@ -37,7 +37,7 @@ impl AgentRunner {
     ) -> Result<Option<(PendingCall, Approval)>, StoreError> {
         for pending in calls {
             let answer = if pending.waits_below() {
-                self.answer_below(&pending).await?
+                self.pending.answer_below(&pending).await?
             } else {
                 self.answer_to(&pending).await?
             };
@@ -46,18 +46,6 @@ impl AgentRunner {
             }
         }
         Ok(None)
-    }
-
-    /// Finds what a call that waits for others is gone on with: it finds the answers to these itself, as soon as there is one.
-    async fn answer_below(&self, outer: &PendingCall) -> Result<Option<Approval>, StoreError> {
-        if let CallStanding::Answered(answer) = self.pending.standing(&outer.id).await?
-            && answer.denies()
-        {
-            return Ok(Some(answer));
-        }
-        let goes_on =
-            outer.leaves().any(PendingCall::is_expired) || !self.pending.settled(outer).await?.is_empty();
-        Ok(goes_on.then_some(Approval::Approve))
     }
 
     /// Finds what was answered to a call that people are asked about.

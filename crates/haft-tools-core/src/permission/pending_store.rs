@@ -166,6 +166,26 @@ pub trait PendingStore: Send + Sync + 'static {
         Ok(settled)
     }
 
+    /// Finds what a call that [waits for calls below it](PendingCall::waits_below) is gone on with: the denial by which a person
+    /// has ended it; an approval as soon as one of these is [settled](Self::settled) or has expired; nothing before that.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn answer_below(&self, outer: &PendingCall) -> Result<Option<Approval>, StoreError> {
+        if let CallStanding::Answered(answer) = self.standing(&outer.id).await?
+            && answer.denies()
+        {
+            return Ok(Some(answer));
+        }
+        let goes_on = outer.leaves().any(PendingCall::is_expired) || !self.settled(outer).await?.is_empty();
+        Ok(goes_on.then_some(Approval::Approve))
+    }
+
     /// Keeps an answer to exactly what was shown, unless there is one: of several people who decide, the first counts.
     ///
     /// By default the store is read before the answer is kept; one that several processes use does both at once.

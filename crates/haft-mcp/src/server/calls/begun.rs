@@ -1,16 +1,17 @@
 use super::super::line::Line as _;
+use super::may_begin_anew;
 use super::relay::Relay;
 use super::watch::Watch;
-use haft_core::ToolCall;
+use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{
-    Approval, Approver, CallOutcome, CallScope, CallStanding, Observer, PendingCall, PendingStore,
-    Resumption, ToolExecutor, ToolRegistry,
+    Approval, Approver, CallOutcome, CallScope, Observer, PendingCall, PendingStore, ResumeRefused,
+    Resumption, StoreError, ToolExecutor, ToolRegistry,
 };
+use std::error::Error;
 use std::sync::Arc;
 
 /// Is what is needed to go on with a call that a client repeats, where it has begun and waits for calls that it has made.
 pub(super) struct Begun {
-    pub(super) call: ToolCall,
     pub(super) scope: CallScope,
     pub(super) tools: ToolRegistry,
     pub(super) pending: Arc<dyn PendingStore>,
@@ -19,55 +20,67 @@ pub(super) struct Begun {
     pub(super) is_watched: bool,
 }
 
-/// Is a call that has begun.
-pub(super) struct Outer {
-    begun: Begun,
-    pending: PendingCall,
-    /// Whether something that it waits for was settled.
-    goes_on: bool,
-}
-
 impl Begun {
-    /// Finds the very same call as it waits.
+    /// Goes on with the very same call where it waits; gives `None` where it has not begun.
     ///
-    /// One whose arguments were mended is not found, since nobody knows any more how the client wrote them.
-    pub(super) async fn find(self) -> Option<Outer> {
-        let waiting = match self.pending.waiting_of(self.scope.run()).await {
-            Ok(waiting) => waiting,
+    /// One whose arguments were mended is not found, since nobody knows any more how the client wrote them. Where the store
+    /// does not say whether the call has begun, only one is begun that may be done twice.
+    pub(super) async fn go_on(self, call: &ToolCall, executor: &dyn ToolExecutor) -> Option<CallOutcome> {
+        let (kind, text) = match self.find(call).await {
+            Ok(None) => return None,
+            Ok(Some((pending, None))) => return Some(CallOutcome::Pending(Box::new(pending))),
+            Ok(Some((pending, Some(answer)))) => match self.resume(pending, answer, executor).await {
+                Ok(outcome) => return Some(outcome),
+                Err(refused) => {
+                    log(call, &refused);
+                    match refused {
+                        ResumeRefused::ResumedBefore { .. } => (ErrorKind::Failed, ELSEWHERE),
+                        ResumeRefused::Unclaimed { .. } => (ErrorKind::Unavailable, UNKNOWN),
+                        _ => (ErrorKind::Failed, STUCK),
+                    }
+                }
+            },
             Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::error!(error, "the calls that wait cannot be read, so the call is begun");
-                return None;
+                log(call, &error);
+                if may_begin_anew(&self.tools, &call.name) {
+                    return None;
+                }
+                (ErrorKind::Unavailable, UNKNOWN)
             }
         };
-        let pending = waiting.into_iter().find(|waiting| waiting.waits_below() && self.is_same(waiting))?;
-        let settled = self.pending.settled(&pending).await;
-        let goes_on = settled.is_ok_and(|settled| !settled.is_empty());
-        Some(Outer { begun: self, pending, goes_on })
+        let status = ReplyStatus::Error(kind);
+        let reply = ToolReply::new(call.id.clone(), call.name.clone(), status, ToolOutput::text(text));
+        Some(CallOutcome::Replied(reply))
     }
 
-    fn is_same(&self, pending: &PendingCall) -> bool {
-        (&pending.call.name, &pending.call.input) == (&self.call.name, &self.call.input)
+    /// Finds the call as it waits, and what it is gone on with, if something that it waits for was answered.
+    async fn find(&self, call: &ToolCall) -> Result<Option<(PendingCall, Option<Approval>)>, StoreError> {
+        let waiting = self.pending.waiting_of(self.scope.run()).await?;
+        let is_it = |waiting: &PendingCall| waiting.waits_below() && self.is_same(call, waiting);
+        let Some(pending) = waiting.into_iter().find(is_it) else { return Ok(None) };
+        let answer = self.pending.answer_below(&pending).await.unwrap_or_else(|error| {
+            // It waits as far as anybody knows.
+            log(call, &error);
+            None
+        });
+        Ok(Some((pending, answer)))
+    }
+
+    fn is_same(&self, call: &ToolCall, pending: &PendingCall) -> bool {
+        (&pending.call.name, &pending.call.input) == (&call.name, &call.input)
             && pending.agent.as_deref() == self.scope.agent()
             && pending.above.len() == self.scope.chain().skip(1).count()
     }
-}
 
-impl Outer {
-    /// Goes on with it, if something that it waits for was answered; `None` if somebody else does so already.
-    pub(super) async fn go_on(self, executor: &dyn ToolExecutor) -> Option<CallOutcome> {
-        let Self { begun, pending, goes_on } = self;
-        // A person may have answered the call itself, to end it.
-        let own = match begun.pending.standing(&pending.id).await {
-            Ok(CallStanding::Answered(answer)) => Some(answer).filter(Approval::denies),
-            _ => None,
-        };
-        if own.is_none() && !goes_on {
-            return Some(CallOutcome::Pending(Box::new(pending)));
-        }
-        let Begun { scope, tools, relay, approver, is_watched, .. } = begun;
+    async fn resume(
+        self,
+        pending: PendingCall,
+        answer: Approval,
+        executor: &dyn ToolExecutor,
+    ) -> Result<CallOutcome, ResumeRefused> {
+        let Self { scope, tools, relay, approver, is_watched, .. } = self;
         let call = pending.call.id.clone();
-        let mut resumption = Resumption::new(scope, pending, own.unwrap_or(Approval::Approve))
+        let mut resumption = Resumption::new(scope, pending, answer)
             .with_registry(tools)
             .cancelled_by(relay.cancellation().clone())
             .asked_through(approver);
@@ -75,6 +88,18 @@ impl Outer {
             let watch = Watch { call, relay: Arc::downgrade(&relay) };
             resumption = resumption.observed_by(Arc::new(watch) as Arc<dyn Observer>);
         }
-        executor.resume(resumption).await.ok()
+        executor.resume(resumption).await
     }
+}
+
+const UNKNOWN: &str = "whether this call waits already cannot be told now, so nothing was done; repeat the very same call later";
+
+const ELSEWHERE: &str = "another request goes on with this call already and is told how it ends; \
+     look at what it has done before you call it again";
+
+const STUCK: &str =
+    "this call has begun and cannot be gone on with; look at what it has done before you repeat it";
+
+fn log(call: &ToolCall, error: &(dyn Error + 'static)) {
+    tracing::error!(call = %call.id, tool = call.name, error, "a call that a client repeats cannot be gone on with");
 }

@@ -9,10 +9,10 @@ use expect_test::expect;
 use haft_core::{RunId, ToolCall};
 use haft_tools_core::{
     Approval, Batch, CallOutcome, Claim, MemoryPending, PendingCall, PendingId, PendingStore, Resumption,
-    StoreError, ToolExecutor,
+    StoreError, ToolExecutor, Wants,
 };
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// What calls are executed by, and where they wait.
@@ -20,6 +20,10 @@ type House = (Arc<dyn ToolExecutor>, Arc<dyn PendingStore>);
 
 /// Is a server with a tool that has `write` called in a run of its own.
 fn stage() -> Stage {
+    stage_over(Arc::new(MemoryPending::new()))
+}
+
+fn stage_over(store: Arc<dyn PendingStore>) -> Stage {
     let house: Arc<OnceLock<House>> = Arc::default();
     let waiting: Arc<Mutex<Option<PendingCall>>> = Arc::default();
     let made = Arc::clone(&house);
@@ -47,7 +51,8 @@ fn stage() -> Stage {
             }
         }
     });
-    let stage = Stage::new([delegate]);
+    let look = Probe::new("look", |_, _| async { Ok("seen".into()) }).idempotent();
+    let stage = Stage::instance([delegate, look], ParkedLimits::default(), store);
     assert!(house.set((Arc::clone(&stage.bench.executor), Arc::clone(&stage.store))).is_ok());
     stage
 }
@@ -100,35 +105,54 @@ async fn a_person_can_end_a_call_that_has_begun() {
     assert!(server.ran.all().is_empty());
 }
 
-/// Counts how often all that waits is listed.
+/// Counts how often all that waits is listed, and breaks when it is told to.
 #[derive(Default)]
-struct Counted(MemoryPending, AtomicUsize);
+struct Counted {
+    kept: MemoryPending,
+    listed: AtomicUsize,
+    cannot_read: AtomicBool,
+    cannot_claim: AtomicBool,
+    /// Has whatever is claimed claimed by somebody else a moment before.
+    is_late: AtomicBool,
+}
+
+impl Counted {
+    fn broken(is_so: &AtomicBool) -> Result<(), StoreError> {
+        let fault = || StoreError::new("read the pending calls", std::io::Error::other("no connection"));
+        if is_so.load(Ordering::SeqCst) { Err(fault()) } else { Ok(()) }
+    }
+}
 
 #[async_trait]
 impl PendingStore for Counted {
     async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
-        self.0.put(pending).await
+        self.kept.put(pending).await
     }
 
     async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {
-        self.0.claim(pending).await
+        Self::broken(&self.cannot_claim)?;
+        if self.is_late.load(Ordering::SeqCst) {
+            self.kept.claim(pending).await?;
+        }
+        self.kept.claim(pending).await
     }
 
     async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
-        self.1.fetch_add(1, Ordering::SeqCst);
-        self.0.waiting().await
+        self.listed.fetch_add(1, Ordering::SeqCst);
+        self.kept.waiting().await
     }
 
     async fn waiting_of(&self, run: &RunId) -> Result<Vec<PendingCall>, StoreError> {
-        self.0.waiting_of(run).await
+        Self::broken(&self.cannot_read)?;
+        self.kept.waiting_of(run).await
     }
 
     async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {
-        self.0.answer(id, approval).await
+        self.kept.answer(id, approval).await
     }
 
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
-        self.0.answer_to(id).await
+        self.kept.answer_to(id).await
     }
 }
 
@@ -143,5 +167,70 @@ async fn a_call_that_waits_for_nobody_is_served_without_a_list_of_all_that_wait(
         let told: Told = server.call(line, "look", json!({}), (None, Value::Null)).await.into();
         assert_eq!(told.reply(), "ok: seen");
     }
-    assert_eq!(store.1.load(Ordering::SeqCst), 0);
+    assert_eq!(store.listed.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_call_is_not_begun_twice_where_nobody_knows_whether_it_waits() {
+    let store = Arc::new(Counted::default());
+    let server = stage_over(Arc::clone(&store) as Arc<dyn PendingStore>);
+    let line = || Arc::new(Paper::modern("ada").mute());
+    let call = async |tool: &str| -> Told { server.call(line(), tool, json!({}), FIRST).await.into() };
+    let Ok(Served::Waits(outer)) = server.call(line(), "delegate", json!({}), FIRST).await else {
+        panic!("it waits")
+    };
+    store.cannot_read.store(true, Ordering::SeqCst);
+    expect![
+        "error: unavailable: whether this call waits already cannot be told now, so nothing was done; repeat the very same call later"
+    ]
+    .assert_eq(call("delegate").await.reply());
+    // What may be done twice is done.
+    assert_eq!(call("look").await.reply(), "ok: seen");
+    store.cannot_read.store(false, Ordering::SeqCst);
+    assert_eq!(server.store.waiting().await.unwrap().len(), 2);
+    assert_eq!(call("delegate").await, Told::Waits(outer.id.to_string()));
+}
+
+#[tokio::test]
+async fn whoever_cannot_go_on_with_a_call_is_told_why() {
+    let store = Arc::new(Counted::default());
+    let server = stage_over(Arc::clone(&store) as Arc<dyn PendingStore>);
+    let line = || Arc::new(Paper::modern("ada").mute());
+    let Ok(Served::Waits(outer)) = server.call(line(), "delegate", json!({}), FIRST).await else {
+        panic!("it waits")
+    };
+    let leaf = outer.leaves().next().unwrap();
+    assert!(server.store.answer(&leaf.id, &Approval::Approve).await.unwrap());
+    let call = async || -> Told { server.call(line(), "delegate", json!({}), FIRST).await.into() };
+    store.cannot_claim.store(true, Ordering::SeqCst);
+    expect![
+        "error: unavailable: whether this call waits already cannot be told now, so nothing was done; repeat the very same call later"
+    ]
+    .assert_eq(call().await.reply());
+    store.cannot_claim.store(false, Ordering::SeqCst);
+    store.is_late.store(true, Ordering::SeqCst);
+    expect![
+        "error: failed: another request goes on with this call already and is told how it ends; look at what it has done before you call it again"
+    ]
+    .assert_eq(call().await.reply());
+    assert!(server.ran.all().is_empty());
+}
+
+#[tokio::test]
+async fn a_call_goes_on_when_what_it_waits_for_has_expired() {
+    let store = Arc::new(MemoryPending::new());
+    let server = stage_over(Arc::clone(&store) as Arc<dyn PendingStore>);
+    let line = || Arc::new(Paper::modern("ada").mute());
+    let Ok(Served::Waits(mut outer)) = server.call(line(), "delegate", json!({}), FIRST).await else {
+        panic!("it waits")
+    };
+    let Wants::Below { calls } = &mut outer.wants else { panic!("it waits below") };
+    calls[0].expires_at_ms = Some(1);
+    let later = Arc::new(MemoryPending::new());
+    later.put(&outer).await.unwrap();
+    let server = stage_over(Arc::clone(&later) as Arc<dyn PendingStore>);
+    // Gone on with, it asks anew, and is another call that waits.
+    let told: Told = server.call(line(), "delegate", json!({}), FIRST).await.into();
+    assert!(matches!(&told, Told::Waits(id) if *id != outer.id.to_string()), "{told:?}");
+    assert!(!later.waits(&outer.id).await.unwrap());
 }
