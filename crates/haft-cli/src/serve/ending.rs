@@ -7,7 +7,7 @@ use tokio_util::task::AbortOnDropHandle;
 /// How long the end may take before it is made: within a second everything is gone.
 const LONGEST: Duration = Duration::from_millis(900);
 
-/// What is left of that when the last client has gone: what it had begun was given half a second already.
+/// What is left of that when the last client has gone: what it had begun was given the rest already.
 const LEFT: Duration = Duration::from_millis(400);
 
 /// Sees to it that the process ends when it is told to, whatever still hangs.

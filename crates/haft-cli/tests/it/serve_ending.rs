@@ -5,6 +5,7 @@ use crate::mcp::User;
 use crate::served::{Served, post, tool_call};
 use haft_testkit::Tree;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
@@ -144,6 +145,33 @@ fn a_call_over_standard_streams_ends_with_the_input() {
     let (mut served, pid) = over_stdio(&tree);
     drop(served.stdin.take());
     check(&tree, served, &pid);
+}
+
+#[test]
+fn what_was_asked_for_before_the_input_ends_is_answered() {
+    let tree = Tree::new().file("a.txt", "one\n");
+    let requests: Vec<String> = (1..=3)
+        .map(|id| tool_call(id, "read_file", &json!({ "path": "a.txt" })).to_string() + "\n")
+        .collect();
+    let mut served = haft(tree.path(), &["serve"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    served.stdin.take().unwrap().write_all(requests.concat().as_bytes()).unwrap();
+    let output = served.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let ids: BTreeSet<u64> = said
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|answer| {
+            answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.contains("one"))
+        })
+        .map(|answer| answer["id"].as_u64().unwrap())
+        .collect();
+    assert_eq!(ids, (1..=3).collect(), "{said}");
+    assert!(output.status.success());
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl ToolServer {
     /// Serves whoever started this process, over its standard streams; nothing else may be written to standard output.
     ///
     /// It ends when standard input does, or when the token is cancelled: within a second, whatever calls are running, which
-    /// are cancelled.
+    /// are cancelled. After the end of the input those that were asked for before have 150 ms to be answered.
     ///
     /// # Cancel safety
     ///

@@ -394,7 +394,8 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(format!("the parameters do not fit `{name}`"), None));
         }
         let method = crate::shown::line(&request.method, MOST_TEXT);
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+        let text = format!("there is no method `{method}` here");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 }
 

@@ -20,14 +20,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+use tokio_util::future::FutureExt as _;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 /// The longest line that is read, in bytes.
 const MOST_LINE: usize = 16 * 1024 * 1024;
 
 /// How many requests are answered at once; beyond them no more is read.
-const MOST_IN_FLIGHT: usize = 256;
+const MOST_IN_FLIGHT: u32 = 256;
 
 /// How much is read while no more is answered, in bytes: as much as tells that the input has ended.
 const MOST_AHEAD: usize = 64 * 1024;
@@ -38,8 +40,12 @@ const PATIENCE: u32 = 32;
 /// For how long subscriptions have to end in peace.
 const PEACE: Duration = Duration::from_millis(50);
 
+/// For how long calls may go on that were asked for before the input ended: whoever writes its requests and closes its side
+/// gets what is done at once.
+const AFTER_INPUT: Duration = Duration::from_millis(150);
+
 /// For how long calls have to end that were cancelled, and a client to read the last lines.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_millis(400);
 
 const INVALID_REQUEST: i32 = -32600;
 const PARSE_ERROR: i32 = -32700;
@@ -84,7 +90,7 @@ where
         biased;
         () = &mut run => return LineEnd::Closed,
         () = over.cancelled() => {
-            // Its input has ended, and what was asked before is answered as far as it is ready soon.
+            // Its input has ended, and what was asked before and is not answered yet was cancelled.
             let _ = timeout(GRACE, &mut run).await;
             return LineEnd::Closed;
         }
@@ -123,9 +129,11 @@ struct LineTransport<R, W> {
     /// Whether the era is known: before, what is no request is passed over.
     is_open: bool,
     is_ended: bool,
+    /// Ends what is being answered some time after the input has ended.
+    ending: Option<AbortOnDropHandle<()>>,
     /// How much was read ahead of what was understood, in bytes.
     ahead: usize,
-    /// Cancelled when the client has closed its side.
+    /// Cancelled when the client has closed its side and was waited for.
     over: CancellationToken,
 }
 
@@ -150,10 +158,11 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> LineTransport<R,
             writer: Arc::new(LineWriter::new(write)),
             has_unsent: false,
             held: None,
-            room: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
+            room: Arc::new(Semaphore::new(MOST_IN_FLIGHT as usize)),
             in_flight: Arc::default(),
             is_open: false,
             is_ended: false,
+            ending: None,
             ahead: 0,
             over,
         }
@@ -233,7 +242,18 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> LineTransport<R,
         let _ = self.read_ahead_while(async move { writer.flush().await }).await;
     }
 
-    /// Waits, and meanwhile reads a little ahead: what is being answered ends when the input does.
+    /// Takes note that the input has ended; soon after it, what is being answered does.
+    fn end(&mut self) {
+        self.lines.end();
+        self.is_ended = true;
+        let over = self.over.clone();
+        self.ending = Some(AbortOnDropHandle::new(tokio::spawn(async move {
+            sleep(AFTER_INPUT).await;
+            over.cancel();
+        })));
+    }
+
+    /// Waits, and meanwhile reads a little ahead: what is being answered ends soon after the input does.
     async fn read_ahead_while<T>(&mut self, awaited: impl Future<Output = T>) -> T {
         let mut awaited = pin!(awaited);
         loop {
@@ -243,11 +263,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> LineTransport<R,
                 read = self.read.read_buf(self.lines.room()), if self.ahead < MOST_AHEAD && !self.is_ended => {
                     match read {
                         Ok(read) if read > 0 => self.ahead += read,
-                        _ => {
-                            self.lines.end();
-                            self.is_ended = true;
-                            self.over.cancel();
-                        }
+                        _ => self.end(),
                     }
                 }
             }
@@ -308,14 +324,15 @@ where
                     yield_now().await;
                 }
             } else if self.is_ended {
+                let all_answered = self.room.acquire_many(MOST_IN_FLIGHT);
+                let _ = all_answered.with_cancellation_token(&self.over).await;
                 self.over.cancel();
                 return None;
             } else {
                 self.ahead = 0;
                 let read = self.read.read_buf(self.lines.room()).await;
                 if matches!(read, Ok(0) | Err(_)) {
-                    self.lines.end();
-                    self.is_ended = true;
+                    self.end();
                 }
             }
         }
@@ -329,14 +346,16 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::LineTransport;
+    use super::{AFTER_INPUT, LineTransport};
     use futures_util::FutureExt as _;
     use rmcp::model::ServerJsonRpcMessage;
     use rmcp::transport::Transport as _;
+    use std::time::Duration;
     use tokio::io::{
         AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf,
         WriteHalf,
     };
+    use tokio::time::{Instant, sleep};
     use tokio_util::sync::CancellationToken;
 
     type Halves = LineTransport<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
@@ -388,5 +407,35 @@ mod tests {
             let line = lines.next_line().await.unwrap().unwrap();
             assert!(line.contains(id), "{line}");
         }
+    }
+
+    const CALL: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_asked_for_before_the_input_ends_has_a_moment() {
+        let (mut transport, over, mut far) = transport();
+        far.write_all(CALL).await.unwrap();
+        let being_answered = transport.receive().await.unwrap();
+        far.shutdown().await.unwrap();
+        assert!(transport.receive().now_or_never().is_none());
+        sleep(AFTER_INPUT / 2).await;
+        assert!(transport.receive().now_or_never().is_none() && !over.is_cancelled());
+        sleep(AFTER_INPUT).await;
+        assert!(over.is_cancelled());
+        assert!(transport.receive().await.is_none());
+        drop(being_answered);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_ends_when_all_is_answered_and_nothing_more_comes() {
+        let (mut transport, over, mut far) = transport();
+        far.write_all(CALL).await.unwrap();
+        let being_answered = transport.receive().await.unwrap();
+        far.shutdown().await.unwrap();
+        assert!(transport.receive().now_or_never().is_none());
+        drop(being_answered);
+        let began = Instant::now();
+        assert!(transport.receive().await.is_none() && over.is_cancelled());
+        assert_eq!(began.elapsed(), Duration::ZERO);
     }
 }
