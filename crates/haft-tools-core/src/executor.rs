@@ -14,9 +14,9 @@ mod record;
 mod resolve;
 mod resumption;
 mod run;
-mod schedule;
 mod shape;
 mod span;
+mod strategy;
 mod told_call;
 mod validate;
 
@@ -29,9 +29,9 @@ pub use local::{LocalExecutor, LocalExecutorBuilder};
 pub(crate) use nested::call_nested;
 pub use outcome::{BatchOutcome, CallOutcome, HeldCall, PendingCalls};
 pub use resumption::{ResumeRefused, Resumption};
-pub use schedule::Strategy;
 pub(crate) use shape::shape_news;
 pub use span::SpanContent;
+pub use strategy::Strategy;
 pub use told_call::ToldCall;
 
 use crate::{Approver, CallContext, CallScope, LayerAnswer, Observer, PendingCall, Steering, ToolRegistry};

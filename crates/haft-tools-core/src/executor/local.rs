@@ -5,7 +5,7 @@ use super::course::{Ahead, Course};
 use super::frame::Frame;
 use super::read::scope_below;
 use super::record::Record;
-use super::schedule::{self, Strategy};
+use super::strategy::{self, Strategy};
 use super::{Batch, BatchOutcome, CallOutcome, Cancel, ResumeRefused, Resumption, SpanContent, ToolExecutor};
 use crate::admission::{Admission, Widths};
 use crate::registry::Entry;
@@ -303,7 +303,7 @@ impl ToolExecutor for LocalExecutor {
         let gone = poll_fn(|task| {
             // On the stack, and not moved from there: most calls need not wait, and what they take is large.
             let gone = calls.pop().map(|call| {
-                let mut ahead = Ahead::begin(&frame, call, schedule::turn_of_batch(&frame));
+                let mut ahead = Ahead::begin(&frame, call, strategy::turn_of_batch(&frame));
                 match ahead.go(task) {
                     Ok(outcome) => Ok(vec![outcome]),
                     Err(left) => Err(ahead.wait(left)),
@@ -338,7 +338,7 @@ impl ToolExecutor for LocalExecutor {
         let control = Control::new(token(cancellation, caller.as_ref()), None);
         let frame = self.frame(scope, control, registry, caller, attended);
         asking::remember_denial(&frame, &approval, &pending).await;
-        let course = Course::from(Ahead::resume(&frame, pending, approval, schedule::turn(&frame)));
+        let course = Course::from(Ahead::resume(&frame, pending, approval, strategy::turn(&frame)));
         Ok(match &frame.caller {
             Some(caller) => Box::pin(caller.room().lend_while(course)).await,
             None => course.await,
@@ -396,7 +396,7 @@ async fn execute_several(
     held: Option<Vec<Vec<Repair>>>,
 ) -> Vec<CallOutcome> {
     let kept = Kept(frame);
-    let work = schedule::execute(frame, calls, held);
+    let work = strategy::execute(frame, calls, held);
     let outcomes = match &frame.caller {
         Some(caller) => caller.room().lend_while(work).await,
         None => work.await,

@@ -189,7 +189,12 @@ impl fmt::Display for PendingCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let leaves = self.iter().flat_map(PendingCall::leaves);
         let names: Vec<&str> = leaves.map(|pending| pending.call.name.as_str()).collect();
-        write!(f, "waiting for an approval of {}", names.join(", "))
+        write!(f, "waiting for an approval of {}", names.join(", "))?;
+        match self.0.outcomes().iter().filter(|outcome| matches!(outcome, CallOutcome::Held(_))).count() {
+            0 => Ok(()),
+            1 => f.write_str("; 1 call is held back until then"),
+            held => write!(f, "; {held} calls are held back until then"),
+        }
     }
 }
 

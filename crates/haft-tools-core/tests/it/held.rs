@@ -106,6 +106,8 @@ async fn only_what_conflicts_with_a_call_that_waits_waits_with_it() {
         "#]]
         .assert_eq(&told(&outcome));
         assert_eq!(*log.lock().unwrap(), [r#"{"write":"file:a"}"#, r#"{"write":"file:b"}"#]);
+        let error = outcome.clone().into_replies().unwrap_err().to_string();
+        assert_eq!(error, "waiting for an approval of asks; 2 calls are held back until then");
         let [waiting] = pending(&outcome).try_into().unwrap();
         resume(&executor, waiting, Approval::Approve).await.unwrap();
         let again = executor.execute_batch(Batch::of_held(scope(), held(outcome))).await;
