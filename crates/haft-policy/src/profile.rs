@@ -19,6 +19,7 @@ use std::str::FromStr;
 /// assert!(Profile::ReadOnly.text().contains("read(**)"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Profile {
     /// Looks at files of the working directory, and runs what is understood to only look.
     ReadOnly,

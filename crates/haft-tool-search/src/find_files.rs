@@ -125,7 +125,7 @@ impl Request {
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let searched = [everything_in(&self.start)];
-        run_blocking(cx, self.options.deadline, searched, move |watch| {
+        run_blocking(cx, self.options.timeout, searched, move |watch| {
             let findings = search::search(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

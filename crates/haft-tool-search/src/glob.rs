@@ -135,7 +135,7 @@ fn below_root<'p>(workdir: &Workdir, start: &WorkdirPath, pattern: &'p str) -> &
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let searched = [everything_in(&self.start)];
-        run_blocking(cx, self.options.deadline, searched, move |watch| {
+        run_blocking(cx, self.options.timeout, searched, move |watch| {
             let findings = find::find(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

@@ -159,7 +159,7 @@ impl Request {
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let searched: Vec<_> = self.starts.iter().map(Start::searched).collect();
-        run_blocking(cx, self.options.deadline, searched, move |watch| {
+        run_blocking(cx, self.options.timeout, searched, move |watch| {
             let findings = search::search(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

@@ -2,7 +2,7 @@ use crate::scan::usual_threads;
 use std::time::Duration;
 
 /// How long a search may take by default. Whoever waits for longer should have asked for less.
-const USUAL_DEADLINE: Duration = Duration::from_secs(20);
+const USUAL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long searches may take, and how many threads each uses.
 ///
@@ -12,20 +12,20 @@ const USUAL_DEADLINE: Duration = Duration::from_secs(20);
 ///
 /// # let directory = tempfile::tempdir()?;
 /// let workdir = haft_workdir::Workdir::open(directory.path())?;
-/// let grep = Grep::new(workdir).options(SearchOptions::default().deadline(Duration::from_secs(5)));
+/// let grep = Grep::new(workdir).options(SearchOptions::default().timeout(Duration::from_secs(5)));
 /// # let _ = grep;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchOptions {
-    pub(crate) deadline: Duration,
+    pub(crate) timeout: Duration,
     pub(crate) threads: usize,
 }
 
 impl Default for SearchOptions {
     /// 20 seconds, and as many threads as the machine runs at once, at most 12.
     fn default() -> Self {
-        Self { deadline: USUAL_DEADLINE, threads: usual_threads() }
+        Self { timeout: USUAL_TIMEOUT, threads: usual_threads() }
     }
 }
 
@@ -33,8 +33,8 @@ impl SearchOptions {
     /// Sets after how long a search gives what it has found.
     ///
     /// Keep it shorter than the time after which the executor gives a call up: of a call that is given up nothing is left.
-    pub fn deadline(self, deadline: Duration) -> Self {
-        Self { deadline, ..self }
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// Sets how many threads one search uses; 0 is 1.

@@ -172,6 +172,6 @@ impl Request {
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let searched = [self.start.searched()];
-        run_blocking(cx, self.options.deadline, searched, move |watch| search::search(&self, watch)).await
+        run_blocking(cx, self.options.timeout, searched, move |watch| search::search(&self, watch)).await
     }
 }

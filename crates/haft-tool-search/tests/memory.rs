@@ -20,7 +20,7 @@ const MOST: i64 = 8 << 20;
 
 fn check(tree: &Tree, input: Value, expected: &str) {
     // A busy machine may take its time.
-    let options = SearchOptions::default().deadline(Duration::from_mins(10));
+    let options = SearchOptions::default().timeout(Duration::from_mins(10));
     let grep: Arc<dyn Tool> = Arc::new(Grep::new(tree.workdir()).options(options));
     let registry = ToolRegistry::of([grep]).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

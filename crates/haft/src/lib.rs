@@ -14,7 +14,7 @@
 //! | feature | module | brings |
 //! |---|---|---|
 //! | - | [`core`] | the vocabulary: specs, calls, replies, errors, events, messages |
-//! | - | [`tools_core`] | registry and catalog, decisions and approvals, executor, hooks, outputs, journal |
+//! | - | [`tools_core`] | registry and catalog, decisions and approvals, executor and its layers, outputs, journal |
 //! | `tools`: `fs`, `search`, `shell` | `fs`, `search`, `shell`, `workdir` | tools over a directory that cannot be left |
 //! | `web` | `web`, `http` | pages and searches; the guarded client that asks |
 //! | `mcp-client`, `mcp-server` | `mcp` | tools of MCP servers; a registry for any MCP client |

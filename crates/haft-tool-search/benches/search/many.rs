@@ -12,7 +12,7 @@ const MOST: Duration = Duration::from_millis(1200);
 /// Searches more files than can be searched in time.
 pub(crate) fn measure() {
     println!("{FILES} files with a deadline of {DEADLINE:?}, of which it may take {MOST:?}");
-    let tools = Tools::over(&tree::many(FILES), SearchOptions::default().deadline(DEADLINE));
+    let tools = Tools::over(&tree::many(FILES), SearchOptions::default().timeout(DEADLINE));
     for (tool, input) in [
         ("grep", json!({ "pattern": "needle", "mode": "count", "limit": 1000, "sort": "modified" })),
         ("grep", json!({ "pattern": "nothing like it" })),

@@ -63,7 +63,7 @@ proptest! {
 #[test]
 fn without_time_nothing_is_searched_and_that_is_said() {
     let tree = Tree::new().file("a", "x\n").file("b/c", "x\n");
-    let registry = registry(&tree, SearchOptions::default().deadline(Duration::ZERO));
+    let registry = registry(&tree, SearchOptions::default().timeout(Duration::ZERO));
     for (tool, input) in [
         ("grep", json!({ "pattern": "x" })),
         ("glob", json!({ "pattern": "*" })),

@@ -287,7 +287,7 @@ fn hostile_sources_end_in_time() {
         .file("f.ts", &"<T,".repeat(20_000))
         .file("g.go", &"func(".repeat(20_000))
         .file("h.java", &"@A(".repeat(20_000));
-    let registry = registry_with(&tree, SearchOptions::default().deadline(Duration::from_millis(500)));
+    let registry = registry_with(&tree, SearchOptions::default().timeout(Duration::from_millis(500)));
     for input in [json!({}), json!({ "name": "A", "role": "both" })] {
         let started = Instant::now();
         let reply = crate::call_of(&registry, "outline", input);

@@ -247,7 +247,7 @@ fn results_stop_before_the_output_is_too_long() {
 #[test]
 fn without_time_nothing_is_outlined_and_that_is_said() {
     let tree = Tree::new().file("a.rs", "fn a() {}\n").file("b/c.rs", "fn a() {}\n");
-    let registry = registry_with(&tree, SearchOptions::default().deadline(Duration::ZERO));
+    let registry = registry_with(&tree, SearchOptions::default().timeout(Duration::ZERO));
     let check = |input: Value, expected: &Expect| {
         let reply = crate::call_of(&registry, "outline", input);
         assert!(reply.status.is_ok());
