@@ -162,7 +162,7 @@ fn models_below(settings: &AgentSettings, agents: &[AgentSpec]) -> BTreeMap<Stri
         let Some(name) = &agent.model else { continue };
         let shown = visible(name);
         if settings.model.is_foreign(name) {
-            anstream::eprintln!(
+            errln!(
                 "{ASKS}note{ASKS:#}: `{shown}`, which the agent `{}` names, is not a model of `{}`; it works with that of \
                  the run which delegates to it. Write a model's whole name into its file.",
                 agent.name,
@@ -171,7 +171,7 @@ fn models_below(settings: &AgentSettings, agents: &[AgentSpec]) -> BTreeMap<Stri
             continue;
         }
         if settings.has_price() && settings.model.named(name).name() != own {
-            anstream::eprintln!(
+            errln!(
                 "{ASKS}note{ASKS:#}: what `{shown}` costs, which the agent `{}` works with, is not known; it is counted like \
                  `{}`",
                 agent.name,

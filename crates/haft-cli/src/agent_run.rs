@@ -173,7 +173,7 @@ impl AgentRun {
     /// are not run twice. Those that find what they began go on, also where a person had approved them.
     pub(crate) async fn go_on(&mut self, waiting: &[PendingCall]) -> Result<()> {
         let lost = |call: &CallId| {
-            anstream::eprintln!(
+            errln!(
                 "the call `{call}` was due when the process ended that went on with it; it is not run again, and whether it \
                  had its effect is not known"
             );
@@ -266,16 +266,14 @@ impl AgentRun {
         }
         if self.timeline.is_some() {
             let agents = if count == 1 { "1 agent works" } else { &format!("{count} agents work") };
-            anstream::eprintln!(
+            errln!(
                 "{ASKS}{agents} in the background{ASKS:#}, which is waited for; interrupt it to go on later"
             );
         }
         if let Some(idle) = supervisor.idle(run).with_cancellation_token(&self.turn).await {
             return Ok(idle?);
         }
-        anstream::eprintln!(
-            "agents in the background were interrupted; `haft resume {run}` goes on with them"
-        );
+        errln!("agents in the background were interrupted; `haft resume {run}` goes on with them");
         Ok(())
     }
 

@@ -135,7 +135,7 @@ async fn list(place: &Place, json: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
-        anstream::println!("No call waits.");
+        outln!("No call waits.");
     }
     for entry in &waiting {
         let (id, asked) = (entry.shown_id(), ago(entry.asked_at_ms));
@@ -152,7 +152,7 @@ async fn list(place: &Place, json: bool) -> Result<Exit> {
             Ok(pending) => pending,
             Err(why) => {
                 let why = visible(&why);
-                anstream::println!(
+                outln!(
                     "{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}: {why}  {QUIET}{run}, {asked}{answered}{QUIET:#}"
                 );
                 continue;
@@ -164,9 +164,7 @@ async fn list(place: &Place, json: bool) -> Result<Exit> {
         };
         let expired = if pending.is_expired() { ", expired" } else { "" };
         let name = visible(&pending.call.name);
-        anstream::println!(
-            "{NAME}{id}{NAME:#}  {name}  {wants}  {QUIET}{run}, {asked}{expired}{answered}{QUIET:#}"
-        );
+        outln!("{NAME}{id}{NAME:#}  {name}  {wants}  {QUIET}{run}, {asked}{expired}{answered}{QUIET:#}");
     }
     Ok(Exit::Done)
 }
@@ -244,40 +242,36 @@ fn show(place: &Place, entry: &KeptCall, hiding: &Hiding, json: bool) -> Result<
     })?;
     prompt::show(pending, prompt::Reasons::Apart, &mut anstream::stdout());
     for unmet in &pending.unmet {
-        anstream::println!(
-            "\n  {}\n    asked about because: {}",
-            visible(&unmet.printed()),
-            visible(&unmet.reason)
-        );
+        outln!("\n  {}\n    asked about because: {}", visible(&unmet.printed()), visible(&unmet.reason));
         match &unmet.grant {
             // One worker would remember it, and the others would not.
             Some(rule) if entry.waits_in == WaitsIn::Engine => {
-                anstream::println!("    the rule for the policy of the workers: {}", visible(rule));
+                outln!("    the rule for the policy of the workers: {}", visible(rule));
             }
-            Some(rule) => anstream::println!("    can be remembered as: {}", visible(rule)),
-            None => anstream::println!("    cannot be remembered: each call is asked about"),
+            Some(rule) => outln!("    can be remembered as: {}", visible(rule)),
+            None => outln!("    cannot be remembered: each call is asked about"),
         }
     }
     for leaf in pending.leaves().filter(|_| pending.waits_below()) {
         let (id, name) = (visible(entry.shown(leaf.id.as_str())), visible(&leaf.call.name));
-        anstream::println!("\n  waits for the call `{id}` of `{name}`, made below it");
+        outln!("\n  waits for the call `{id}` of `{name}`, made below it");
     }
     let (id, run) = (&pending.id, &pending.run);
-    anstream::println!(
+    outln!(
         "\n  {QUIET}id{QUIET:#} {id}  {QUIET}run{QUIET:#} {run}  {QUIET}asked{QUIET:#} {}",
         ago(pending.asked_at_ms)
     );
     if let Some(agent) = &pending.agent {
-        anstream::println!("  {QUIET}by{QUIET:#} {}", visible(agent));
+        outln!("  {QUIET}by{QUIET:#} {}", visible(agent));
     }
     if let Some(place) = own_place::of(pending) {
         let place = visible(&place.display().to_string());
-        anstream::println!("  {QUIET}in{QUIET:#} {place}, a place of its own");
+        outln!("  {QUIET}in{QUIET:#} {place}, a place of its own");
     } else if let Some(workdir) = workdir(entry) {
-        anstream::println!("  {QUIET}in{QUIET:#} {}", visible(&workdir.display().to_string()));
+        outln!("  {QUIET}in{QUIET:#} {}", visible(&workdir.display().to_string()));
     }
     if let Some(end) = pending.expires_at_ms {
-        anstream::println!("  {QUIET}expires{QUIET:#} {}", until(end));
+        outln!("  {QUIET}expires{QUIET:#} {}", until(end));
     }
     match &entry.answer {
         Ok(Some(answer)) => {
@@ -286,11 +280,11 @@ fn show(place: &Place, entry: &KeptCall, hiding: &Hiding, json: bool) -> Result<
                 GoesOnBy::Client => "the client goes on when it repeats the call".to_owned(),
                 GoesOnBy::Resume => format!("`haft resume {}` goes on", visible(&entry.top)),
             };
-            anstream::println!("  {QUIET}answered{QUIET:#} {}; {next}", named(answer));
+            outln!("  {QUIET}answered{QUIET:#} {}; {next}", named(answer));
         }
         Ok(None) => {}
         Err(fault) => {
-            anstream::println!("  {QUIET}answered{QUIET:#} {}; answer it again", visible(fault));
+            outln!("  {QUIET}answered{QUIET:#} {}; answer it again", visible(fault));
         }
     }
     Ok(Exit::Done)

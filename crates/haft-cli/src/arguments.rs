@@ -60,6 +60,9 @@ given. `haft approvals` answers it, and `haft resume` goes on with it.
 
 `haft policy explain` says what would be decided, and why.
 
+The exit code is that of the call: it is 0 where `bash` has run a command that fails, whose own exit code is in the result, \
+with --json as `exit_code`.
+
 Examples:
   haft call read_file '{\"path\": \"README.md\", \"limit\": 5}'
   haft call grep '{\"pattern\": \"TODO\"}' --workdir ~/project
@@ -359,7 +362,7 @@ pub(crate) struct JournalOptions {
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
     /// As many records, the newest
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) last: u32,
     /// Print them as JSON
     #[arg(long)]

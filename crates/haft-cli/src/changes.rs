@@ -57,12 +57,12 @@ pub(crate) fn changes_of(run: &RunId) -> Result<Vec<ChangeSet>> {
 fn print_recovered(recovered: &Recovered) {
     let list = |paths: &[String]| paths.iter().map(|path| visible(path)).collect::<Vec<_>>().join(", ");
     let run = visible(recovered.origin.run.as_str());
-    anstream::eprintln!(
+    errln!(
         "{ASKS}note{ASKS:#}: a call of the run `{run}` was killed before it was done; what it had done was taken back: {}",
         list(&recovered.paths)
     );
     if !recovered.left.is_empty() {
-        anstream::eprintln!(
+        errln!(
             "  these could not be put back, since something else has changed them: {}",
             list(&recovered.left)
         );

@@ -35,14 +35,14 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant
                 Timeline::costs(state);
             }
             if let Some(kept) = kept {
-                anstream::println!("kept {}", kept.display());
+                outln!("kept {}", kept.display());
             }
         }
     }
     explain(run);
     if task.can_be_prompted() && !task.json && state.end().is_some() && state.turns() > 0 {
         let run = keeper.run();
-        anstream::eprintln!("{QUIET}say more with `haft resume {run} --prompt TEXT`{QUIET:#}");
+        errln!("{QUIET}say more with `haft resume {run} --prompt TEXT`{QUIET:#}");
     }
     if state.end().is_none() {
         state.pending().flat_map(PendingCall::leaves).for_each(outcome::waiting);
@@ -57,11 +57,11 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant
 fn explain(run: &AgentRun) {
     match run.state.end() {
         Some(RunEnd::Failed { reason }) => {
-            reason.lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
+            reason.lines().for_each(|line| errln!("{}", visible(line)));
         }
         Some(RunEnd::Completed) => {
             if let Some(Err(divergence)) = run.session.as_ref().map(|session| session.finished()) {
-                divergence.to_string().lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
+                divergence.to_string().lines().for_each(|line| errln!("{}", visible(line)));
             }
         }
         _ => {}

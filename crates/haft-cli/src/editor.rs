@@ -51,5 +51,5 @@ pub(crate) fn refusal(
 
 /// Prints on standard error why a call cannot be made with an input.
 pub(crate) fn print_refusal(refusal: &str) {
-    refusal.lines().for_each(|line| anstream::eprintln!("  {}", visible(line)));
+    refusal.lines().for_each(|line| errln!("  {}", visible(line)));
 }

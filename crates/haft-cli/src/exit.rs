@@ -46,15 +46,20 @@ impl Error for UsageError {}
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     if let Some(refused) = error.downcast_ref::<PolicyFileError>() {
         print_problems(refused);
-        anstream::eprintln!("\nCorrect the policy, then try it with `haft policy check FILE`.");
+        errln!("\nCorrect the policy, then try it with `haft policy check FILE`.");
         return Exit::Usage;
     }
+    say_error(error);
+    if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
+}
+
+/// Prints an error with its causes.
+pub(crate) fn say_error(error: &anyhow::Error) {
     let text = error.to_string();
     let mut lines = text.lines().map(visible);
-    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", lines.next().unwrap_or_default());
-    lines.for_each(|line| anstream::eprintln!("{line}"));
+    errln!("{ERROR}error{ERROR:#}: {}", lines.next().unwrap_or_default());
+    lines.for_each(|line| errln!("{line}"));
     error.chain().skip(1).for_each(print_cause);
-    if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
 }
 
 /// Prints an error that does not end the command, with its causes.
@@ -65,11 +70,11 @@ pub(crate) fn note(error: &(dyn Error + 'static)) {
 
 /// Prints on standard error what people should know of.
 pub(crate) fn say_note(text: &str) {
-    anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(text));
+    errln!("{ASKS}note{ASKS:#}: {}", visible(text));
 }
 
 fn print_cause(cause: &(dyn Error + 'static)) {
-    anstream::eprintln!("  because: {}", visible(&cause.to_string()));
+    errln!("  because: {}", visible(&cause.to_string()));
 }
 
 /// Prints on standard error everything that is wrong with policy files.
@@ -85,8 +90,8 @@ pub(crate) fn print_problem(problem: &PolicyProblem) {
 fn print_rendered(text: &str) {
     for line in text.lines() {
         match line.strip_prefix("error:") {
-            Some(rest) => anstream::eprintln!("{ERROR}error{ERROR:#}:{}", visible(rest)),
-            None => anstream::eprintln!("{}", visible(line)),
+            Some(rest) => errln!("{ERROR}error{ERROR:#}:{}", visible(rest)),
+            None => errln!("{}", visible(line)),
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
             print_json(&grants.iter().map(GrantLine::of).collect::<Vec<_>>())?;
         }
         GrantsCommand::List { json: false } if grants.is_empty() => {
-            anstream::println!("Nothing is granted; `haft approvals approve` grants something with `--for`.");
+            outln!("Nothing is granted; `haft approvals approve` grants something with `--for`.");
         }
         GrantsCommand::List { json: false } => grants.iter().for_each(print),
         GrantsCommand::Revoke { ids: written, all, json } => {
@@ -40,7 +40,7 @@ pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
                 print_json(&Revoked { revoked })?;
             } else {
                 let count = revoked.len();
-                anstream::println!("revoked {count} grant{}", if count == 1 { "" } else { "s" });
+                outln!("revoked {count} grant{}", if count == 1 { "" } else { "s" });
             }
         }
     }
@@ -84,14 +84,14 @@ fn print(entry: &Entry<Grant>) {
         Ok(grant) => grant,
         Err(fault) => {
             let why = visible(&why(fault));
-            anstream::println!("{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}  {QUIET}{why}{QUIET:#}");
+            outln!("{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}  {QUIET}{why}{QUIET:#}");
             return;
         }
     };
     let word = if grant.decision == Decision::Allow { "allow" } else { "never" };
     let agent = grant.agent.as_ref().map(|agent| format!(" for {}", visible(agent))).unwrap_or_default();
     let end = grant.expires_at_ms.map(|end| format!(", ends {}", until(end))).unwrap_or_default();
-    anstream::println!(
+    outln!(
         "{NAME}{id}{NAME:#}  {word}  {}{agent}  {QUIET}{}, {}{end}{QUIET:#}",
         visible(&grant.rule),
         visible(&grant.place.to_string()),

@@ -95,13 +95,13 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
         written.trusted = trust(&workdir, &written.text);
         return written.print(true);
     }
-    anstream::println!("{GOOD}wrote{GOOD:#} {NAME}{}{NAME:#} for {}", written.file, project.describe());
+    outln!("{GOOD}wrote{GOOD:#} {NAME}{}{NAME:#} for {}", written.file, project.describe());
     if trust(&workdir, &written.text) {
-        anstream::println!("It is trusted as it is now; after a change, run `haft policy trust`.");
+        outln!("It is trusted as it is now; after a change, run `haft policy trust`.");
     }
-    anstream::println!("\nLook at it, then try:");
+    outln!("\nLook at it, then try:");
     for step in &written.next {
-        anstream::println!("  {step}");
+        outln!("  {step}");
     }
     Ok(Exit::Done)
 }
@@ -154,7 +154,7 @@ impl InitReport {
         if json {
             print_json(self)?;
         } else {
-            anstream::print!("{}", self.text);
+            out!("{}", self.text);
         }
         Ok(Exit::Done)
     }
@@ -215,8 +215,8 @@ fn for_user(options: &InitOptions) -> Result<Exit> {
     if options.json {
         return InitReport { written: true, trusted: true, ..InitReport::nothing(shown, text) }.print(true);
     }
-    anstream::println!("{GOOD}wrote{GOOD:#} {NAME}{shown}{NAME:#}");
-    anstream::println!("It holds in all directories. `haft config show` shows what is set, and where.");
+    outln!("{GOOD}wrote{GOOD:#} {NAME}{shown}{NAME:#}");
+    outln!("It holds in all directories. `haft config show` shows what is set, and where.");
     Ok(Exit::Done)
 }
 

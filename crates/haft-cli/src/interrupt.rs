@@ -1,16 +1,17 @@
+use crate::printed::cut_off;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Cancels on Ctrl-C; a second one ends the process at once, for when cancelling itself hangs.
+/// Cancels on Ctrl-C, and when nothing can be printed any more; a second one ends the process at once, for when cancelling itself hangs.
 pub(crate) fn cancel_on_interrupt() -> (CancellationToken, AbortOnDropHandle<()>) {
-    let token = CancellationToken::new();
+    let token = cut_off().child_token();
     let cancel = token.clone();
     let task = tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_err() {
             return;
         }
-        anstream::eprintln!("\nstopping; press Ctrl-C again to stop at once");
+        errln!("\nstopping; press Ctrl-C again to stop at once");
         cancel.cancel();
         if tokio::signal::ctrl_c().await.is_ok() {
             #[expect(clippy::exit, reason = "the person asked twice to stop at once")]
@@ -47,7 +48,7 @@ impl Interrupts {
                         std::process::exit(130);
                     }
                     Some(token) => {
-                        anstream::eprintln!("\nstopping; press Ctrl-C again to stop at once");
+                        errln!("\nstopping; press Ctrl-C again to stop at once");
                         token.cancel();
                     }
                 }
@@ -56,9 +57,9 @@ impl Interrupts {
         Self { current, idle, _watch: AbortOnDropHandle::new(watch) }
     }
 
-    /// Has Ctrl-C stop what is begun now.
+    /// Has Ctrl-C stop what is begun now, as it is stopped when nothing can be printed any more.
     pub(crate) fn begin(&self) -> Interruptible {
-        let token = CancellationToken::new();
+        let token = cut_off().child_token();
         *lock(&self.current) = Some(token.clone());
         Interruptible { current: Arc::clone(&self.current), token }
     }

@@ -21,9 +21,9 @@ pub(crate) async fn journal(options: JournalOptions) -> Result<Exit> {
         None => Vec::new(),
     };
     if options.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&records)?);
+        outln!("{}", serde_json::to_string_pretty(&records)?);
     } else if records.is_empty() {
-        anstream::println!("Nothing is recorded.");
+        outln!("Nothing is recorded.");
     } else {
         records.iter().for_each(print);
     }
@@ -42,7 +42,7 @@ fn print(record: &JournalRecord) {
         _ => (QUIET, String::new()),
     };
     let accesses: Vec<String> = accesses.iter().flatten().map(|access| visible(access)).collect();
-    anstream::println!(
+    outln!(
         "{NAME}{}{NAME:#}  {style}{what}{style:#}  {}  {}  {QUIET}{}, {who}{run}{QUIET:#}",
         visible(called_as),
         accesses.join(", "),

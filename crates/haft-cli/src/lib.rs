@@ -4,6 +4,9 @@
 //! `haft --help` tells. It is apart from the program's own file so that it is compiled beside the crates it needs and not
 //! after the last of them.
 
+#[macro_use]
+mod printed;
+
 mod agent;
 mod agent_run;
 mod approvals;
@@ -50,7 +53,6 @@ mod played;
 mod policy;
 mod policy_setup;
 mod present;
-mod printed;
 mod progress;
 mod prompt;
 mod report;
@@ -89,8 +91,12 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are not errors, and clap knows where each belongs.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+            let printed = error.print();
+            if error.use_stderr() {
+                return Exit::Usage.into();
+            }
+            printed::note_failure(printed);
+            return printed::finish(Exit::Done).into();
         }
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -121,7 +127,7 @@ pub fn main() -> ExitCode {
             Command::Undo(options) => changes::undo(&options),
             Command::Diff(options) => changes::diff(&options),
             Command::Report(options) => report::report(options).await,
-            Command::Completions(options) => completions::completions(&options),
+            Command::Completions(options) => Ok(completions::completions(&options)),
             Command::Man(options) => man::man(&options),
             Command::Schema(options) => schema::schema(&options),
         }
@@ -129,5 +135,5 @@ pub fn main() -> ExitCode {
     telemetry::end();
     // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.
     runtime.shutdown_background();
-    result.unwrap_or_else(|error| exit::report(&error)).into()
+    printed::finish(result.unwrap_or_else(|error| exit::report(&error))).into()
 }

@@ -30,12 +30,12 @@ pub(crate) struct ManOptions {
 pub(crate) fn man(options: &ManOptions) -> Result<Exit> {
     let manual = manual();
     if options.markdown {
-        return print(markdown::page(&manual).as_bytes());
+        return Ok(print(markdown::page(&manual).as_bytes()));
     }
     if let Some(folder) = &options.dir {
         return write_all(&manual, folder);
     }
-    print(&rendered(named(&manual, &options.command)?))
+    Ok(print(&rendered(named(&manual, &options.command)?)))
 }
 
 /// The commands, each with the name by which it is called, and without those that show `--help` in other words.
@@ -45,10 +45,10 @@ fn manual() -> Command {
     manual
 }
 
-fn print(page: &[u8]) -> Result<Exit> {
+fn print(page: &[u8]) -> Exit {
     // A pager reads it, so that it is written as it is.
-    print_as_it_is(page).context("cannot write the page")?;
-    Ok(Exit::Done)
+    print_as_it_is(page);
+    Exit::Done
 }
 
 fn rendered(command: &Command) -> Vec<u8> {
@@ -85,8 +85,8 @@ fn write_all(manual: &Command, folder: &Path) -> Result<Exit> {
         pages += 1;
         commands.extend(command.get_subcommands().filter(|command| !command.is_hide_set()));
     }
-    anstream::println!("{GOOD}wrote{GOOD:#} {pages} pages into {NAME}{shown}{NAME:#}");
-    anstream::println!("\nRead one with `man -l {shown}/haft.1`.");
+    outln!("{GOOD}wrote{GOOD:#} {pages} pages into {NAME}{shown}{NAME:#}");
+    outln!("\nRead one with `man -l {shown}/haft.1`.");
     Ok(Exit::Done)
 }
 

@@ -1,12 +1,13 @@
 use crate::exit::Exit;
 use crate::own_place;
 use crate::paint::{ASKS, ERROR};
+use crate::printed::print_as_it_is;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::Access;
 use haft::core::RunId;
 use haft::tools_core::{CallOutcome, PendingCall, Unmet};
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 /// Prints what became of one call: the result on standard output, everything else on standard error.
 pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
@@ -16,59 +17,49 @@ pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
         CallOutcome::Pending(_) | CallOutcome::Held(_) => Exit::Waiting,
     };
     if json {
-        anstream::println!("{}", serde_json::to_string_pretty(outcome)?);
+        outln!("{}", serde_json::to_string_pretty(outcome)?);
         return Ok(exit);
     }
     match outcome {
         CallOutcome::Replied(reply) if reply.status.is_ok() => {
-            result(&reply.output.to_text())?;
+            result(&reply.output.to_text());
         }
         CallOutcome::Replied(reply) => {
             let text = reply.output.to_text();
             let mut lines = text.lines().map(visible);
-            anstream::eprintln!("{ERROR}{}{ERROR:#}: {}", reply.status, lines.next().unwrap_or_default());
-            lines.for_each(|line| anstream::eprintln!("{line}"));
+            errln!("{ERROR}{}{ERROR:#}: {}", reply.status, lines.next().unwrap_or_default());
+            lines.for_each(|line| errln!("{line}"));
         }
         CallOutcome::Pending(pending) => pending.leaves().for_each(waiting),
         // Only a call among others is held back.
         CallOutcome::Held(held) => {
-            anstream::eprintln!(
-                "{ASKS}held back{ASKS:#}: `{}` waits for other calls",
-                visible(&held.call.name)
-            );
+            errln!("{ASKS}held back{ASKS:#}: `{}` waits for other calls", visible(&held.call.name));
         }
     }
     Ok(exit)
 }
 
 /// Prints a result as it is for programs, and with what cannot be seen made visible on a terminal.
-fn result(text: &str) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    if stdout.is_terminal() {
-        for line in text.lines() {
-            writeln!(stdout, "{}", visible(line))?;
-        }
-    } else {
-        stdout.write_all(text.as_bytes())?;
-        if !text.ends_with('\n') {
-            stdout.write_all(b"\n")?;
-        }
+fn result(text: &str) {
+    if std::io::stdout().is_terminal() {
+        text.lines().for_each(|line| outln!("{}", visible(line)));
+        return;
     }
-    Ok(())
+    print_as_it_is(text.as_bytes());
+    if !text.ends_with('\n') {
+        print_as_it_is(b"\n");
+    }
 }
 
 /// Says what a call waits for and how to let it run.
 pub(crate) fn waiting(pending: &PendingCall) {
     let by = by(pending);
-    anstream::eprintln!(
-        "{ASKS}waiting for an approval{ASKS:#}: `{}`{by} wants to",
-        visible(&pending.call.name)
-    );
+    errln!("{ASKS}waiting for an approval{ASKS:#}: `{}`{by} wants to", visible(&pending.call.name));
     for access in &pending.unmet {
-        anstream::eprintln!("  {}", access_line(access));
+        errln!("  {}", access_line(access));
     }
     let id = short(pending.id.as_str());
-    anstream::eprintln!("  haft approvals show {id}\n  haft approvals approve {id}");
+    errln!("  haft approvals show {id}\n  haft approvals approve {id}");
 }
 
 /// Says who makes a call and where, if that is not the one that people talk to.
@@ -85,7 +76,7 @@ pub(crate) fn asker(pending: &PendingCall) -> Option<&str> {
 
 /// Says how a run goes on when what it waits for is answered.
 pub(crate) fn how_to_go_on(run: &RunId) {
-    anstream::eprintln!("Answer it, then go on with `haft resume {run}`.");
+    errln!("Answer it, then go on with `haft resume {run}`.");
 }
 
 /// As much of an id as people type; the commands say so if that is not enough.

@@ -89,9 +89,9 @@ impl Terminal {
                             input = edited;
                         }
                     },
-                    Ok(None) => anstream::eprintln!("  nothing was changed"),
+                    Ok(None) => errln!("  nothing was changed"),
                     Err(error) => {
-                        anstream::eprintln!("  {}", crate::timeline::visible(&format!("{error:#}")));
+                        errln!("  {}", crate::timeline::visible(&format!("{error:#}")));
                     }
                 },
                 None => return Approval::Later,

@@ -19,7 +19,7 @@ use crate::paint::QUIET;
 use crate::printed::print_as_it_is;
 use crate::progress::Working;
 use crate::timeline::visible;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -83,7 +83,7 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
         (None, name) => name.map(PathBuf::from),
     };
     let Some(file) = file else {
-        print_as_it_is(text.as_bytes()).context("cannot write the report")?;
+        print_as_it_is(text.as_bytes());
         return Ok(Exit::Done);
     };
     write(&file, &text).map_err(|error| {
@@ -96,7 +96,7 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
         if is_users { error.context(UsageError(message)) } else { error.context(message) }
     })?;
     let file = absolute(&file)?;
-    anstream::println!("{}  {QUIET}{}{QUIET:#}", visible(&file.to_string_lossy()), holds(&report));
+    outln!("{}  {QUIET}{}{QUIET:#}", visible(&file.to_string_lossy()), holds(&report));
     if options.open {
         open::open(&file).await;
     }

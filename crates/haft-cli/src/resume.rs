@@ -175,7 +175,7 @@ async fn set_up(with: SetUp<'_>, stands: RunState, options: &ResumeOptions) -> R
     let task = with.task;
     let goes_on = |name: &str| {
         if !task.json {
-            anstream::println!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(name));
+            outln!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(name));
         }
     };
     match &task.work {
@@ -229,14 +229,14 @@ async fn list(store: Option<&dyn KeptStore>, options: &ResumeOptions) -> Result<
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
-        anstream::println!("{}", if options.ended { NONE_KEPT } else { NONE_WAITS });
+        outln!("{}", if options.ended { NONE_KEPT } else { NONE_WAITS });
     }
     for run in waiting {
         let run = match run {
             Ok(run) => run,
             Err((id, why)) => {
                 let (id, why) = (visible(&id), visible(&why));
-                anstream::println!("{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}  {QUIET}{why}{QUIET:#}");
+                outln!("{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}  {QUIET}{why}{QUIET:#}");
                 continue;
             }
         };
@@ -251,7 +251,7 @@ async fn list(store: Option<&dyn KeptStore>, options: &ResumeOptions) -> Result<
             _ => "",
         };
         let since = ago(run.updated_at_ms);
-        anstream::println!("{NAME}{}{NAME:#}  {}  {QUIET}{stands}{since}{QUIET:#}", run.run, visible(&what));
+        outln!("{NAME}{}{NAME:#}  {}  {QUIET}{stands}{since}{QUIET:#}", run.run, visible(&what));
     }
     Ok(Exit::Done)
 }
@@ -350,7 +350,7 @@ async fn drop_run(store: &dyn KeptStore, name: &str, json: bool) -> Result<Exit>
         1 => ", and the call that waited in it is given up".to_owned(),
         calls => format!(", and the {calls} calls that waited in it are given up"),
     };
-    anstream::println!("the run `{run}` is dropped{calls}");
+    outln!("the run `{run}` is dropped{calls}");
     Ok(Exit::Done)
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn of(mode: SandboxMode) -> Result<Option<ShellSandbox>> {
         return Err(UsageError(message).into());
     }
     for lack in told {
-        anstream::eprintln!("{ASKS}note{ASKS:#}: the sandbox is weaker here: {lack}");
+        errln!("{ASKS}note{ASKS:#}: the sandbox is weaker here: {lack}");
     }
     let scratch = Scratch::in_directory(&std::env::temp_dir())
         .context("cannot make a directory for commands; make that of TMPDIR writable")?;

@@ -141,7 +141,7 @@ pub(crate) fn schema(options: &SchemaOptions) -> Result<Exit> {
     if named.is_empty() {
         let width = OUTPUTS.iter().map(|output| output.command.len()).max().unwrap_or_default();
         for Output { command, says, .. } in OUTPUTS {
-            anstream::println!("{command:width$}  {says}");
+            outln!("{command:width$}  {says}");
         }
         return Ok(Exit::Done);
     }
@@ -151,6 +151,6 @@ pub(crate) fn schema(options: &SchemaOptions) -> Result<Exit> {
             format!("nothing is said of what `{named}` prints; `haft schema` lists what has a schema");
         return Err(UsageError(message).into());
     };
-    anstream::println!("{}", serde_json::to_string_pretty(&(output.schema)())?);
+    outln!("{}", serde_json::to_string_pretty(&(output.schema)())?);
     Ok(Exit::Done)
 }

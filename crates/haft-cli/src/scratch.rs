@@ -62,6 +62,6 @@ pub(crate) fn remove(copy: &Path) {
         && let Err(error) = fs::remove_dir_all(copy)
         && error.kind() != std::io::ErrorKind::NotFound
     {
-        anstream::eprintln!("cannot remove the scratch copy `{}`: {error}", copy.display());
+        errln!("cannot remove the scratch copy `{}`: {error}", copy.display());
     }
 }

@@ -12,6 +12,7 @@ use live::Live;
 
 use crate::glyphs;
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
+use crate::printed::note_failure;
 use anstyle::Style;
 use haft::ToolReply;
 use haft::agent::{Phase, RunEnd, RunState};
@@ -63,9 +64,9 @@ impl Timeline {
 
     /// Prints what is about to be played.
     pub(crate) fn title(name: &str, place: &str, prompt: &str) {
-        anstream::println!("{NAME}{}{NAME:#} {QUIET}{}{QUIET:#}\n", visible(name), visible(place));
+        outln!("{NAME}{}{NAME:#} {QUIET}{}{QUIET:#}\n", visible(name), visible(place));
         for line in prompt.lines() {
-            anstream::println!("{PLACE}>{PLACE:#} {}", visible(line));
+            outln!("{PLACE}>{PLACE:#} {}", visible(line));
         }
     }
 
@@ -89,9 +90,9 @@ impl Timeline {
 
     /// Prints what is said to a run, where that is not on the screen already.
     pub(crate) fn said(text: &str) {
-        anstream::println!();
+        outln!();
         for line in text.lines() {
-            anstream::println!("{PLACE}>{PLACE:#} {}", visible(line));
+            outln!("{PLACE}>{PLACE:#} {}", visible(line));
         }
     }
 
@@ -122,10 +123,10 @@ impl Timeline {
         let elapsed = spoken(elapsed);
         let took = format!("{turns}, {calls}, {elapsed}");
         if state.end() == Some(&RunEnd::Completed) {
-            anstream::println!("\n{QUIET}{took}{QUIET:#}");
+            outln!("\n{QUIET}{took}{QUIET:#}");
         } else {
             let (paint, end) = ended(state);
-            anstream::println!("\n{paint}{end}{paint:#} {QUIET}after {took}{QUIET:#}");
+            outln!("\n{paint}{end}{paint:#} {QUIET}after {took}{QUIET:#}");
         }
     }
 
@@ -147,7 +148,7 @@ impl Timeline {
         let bad = if bad == 0 { String::new() } else { format!(" ({bad} failed)") };
         let (turns, calls) = (counted(state.turns().into(), "turn"), counted(calls.len() as u64, "call"));
         let elapsed = spoken(elapsed);
-        anstream::println!("\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed}");
+        outln!("\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed}");
     }
 
     /// Prints what the run took of a provider's, as far as it said so.
@@ -164,7 +165,7 @@ impl Timeline {
             0 => String::new(),
             below => format!("; its agents took {below} more"),
         };
-        anstream::println!("{QUIET}{input} tokens read{cached}, {output} written{all}{cost}{QUIET:#}");
+        outln!("{QUIET}{input} tokens read{cached}, {output} written{all}{cost}{QUIET:#}");
     }
 }
 
@@ -240,7 +241,7 @@ impl Screen {
         match &event.kind {
             EventKind::TurnStarted { turn } => {
                 self.end_text();
-                anstream::println!("\n{QUIET}turn {turn}{QUIET:#}");
+                outln!("\n{QUIET}turn {turn}{QUIET:#}");
             }
             EventKind::TextDelta { text } => self.write(text, Writes::Text, Style::new()),
             EventKind::ReasoningDelta { text } => self.write(text, Writes::Reasoning, QUIET),
@@ -249,7 +250,7 @@ impl Screen {
             kind => {
                 if let Some(note) = note(kind) {
                     self.end_text();
-                    anstream::println!("{QUIET}{}{QUIET:#}", visible(&note));
+                    outln!("{QUIET}{}{QUIET:#}", visible(&note));
                 }
                 follow(&mut self.top, event);
                 let answered = self.top.take_answered();
@@ -323,9 +324,9 @@ impl Screen {
         }
         for line in text.split_inclusive('\n') {
             let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-            anstream::print!("{paint}{}{paint:#}{end}", visible(line));
+            out!("{paint}{}{paint:#}{end}", visible(line));
         }
-        let _ = std::io::stdout().flush();
+        note_failure(std::io::stdout().flush());
         self.writes = Some(what);
     }
 
@@ -340,8 +341,8 @@ impl Screen {
         let before = self.written.take().filter(|(counted, _)| counted == call).map_or(0, |(_, bytes)| bytes);
         let bytes = before + bytes;
         let name: String = visible(name).chars().take(MOST_NAME).collect();
-        anstream::print!("\r\u{1b}[K  {QUIET}{} {name} ({bytes} bytes){QUIET:#}", glyphs::of("…", "..."));
-        let _ = std::io::stdout().flush();
+        out!("\r\u{1b}[K  {QUIET}{} {name} ({bytes} bytes){QUIET:#}", glyphs::of("…", "..."));
+        note_failure(std::io::stdout().flush());
         self.written = Some((call.clone(), bytes));
     }
 
@@ -355,10 +356,10 @@ impl Screen {
 
     fn end_text(&mut self) {
         if self.written.take().is_some() {
-            anstream::print!("\r\u{1b}[K");
+            out!("\r\u{1b}[K");
         }
         if self.writes.take().is_some() {
-            anstream::println!();
+            outln!();
         }
     }
 }

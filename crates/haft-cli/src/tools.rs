@@ -22,28 +22,26 @@ pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
     let policy = setup.load(&options.policy, Files::InForce, &registry, &catalog)?.loaded.policy;
     if options.json {
         let specs = shown(&registry, &remembered.tools);
-        anstream::println!("{}", serde_json::to_string_pretty(&specs)?);
+        outln!("{}", serde_json::to_string_pretty(&specs)?);
         return Ok(Exit::Done);
     }
     let specs = shown(&registry, &remembered.tools);
     let width = specs.iter().map(|spec| spec.name().as_str().len()).max().unwrap_or_default();
     for spec in specs {
         let name = spec.name().as_str();
-        anstream::println!("{NAME}{name:width$}{NAME:#}  {}", visible(first_sentence(spec.description())));
-        anstream::println!("{:width$}  {QUIET}{}{QUIET:#}", "", visible(&properties(spec)));
+        outln!("{NAME}{name:width$}{NAME:#}  {}", visible(first_sentence(spec.description())));
+        outln!("{:width$}  {QUIET}{}{QUIET:#}", "", visible(&properties(spec)));
         if let Some(reason) = denied(&policy, spec) {
-            anstream::println!("{:width$}  {BAD}denied{BAD:#} {}", "", visible(&reason));
+            outln!("{:width$}  {BAD}denied{BAD:#} {}", "", visible(&reason));
         }
     }
     if let Some(since) = remembered.since_ms {
-        anstream::println!(
+        outln!(
             "\n{QUIET}Tools of MCP servers are as they were listed {}; `haft tools --refresh` asks their servers.{QUIET:#}",
             ago(since)
         );
     }
-    anstream::println!(
-        "\nCall one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told."
-    );
+    outln!("\nCall one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told.");
     Ok(Exit::Done)
 }
 

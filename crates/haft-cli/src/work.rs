@@ -68,7 +68,7 @@ impl Work {
         match refused {
             Ok(()) => Ok(()),
             Err(ResumeRefused::ResumedBefore { id }) => {
-                anstream::eprintln!(
+                errln!(
                     "the call `{id}` was gone on with before, by a process that ended meanwhile; it is not run again, and \
                      whether it had its effect is not known"
                 );

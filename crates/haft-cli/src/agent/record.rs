@@ -35,7 +35,7 @@ impl Record {
                 Ok(file) => file,
                 Err(error) => {
                     let (path, error) = (path.display().to_string(), format!("{error:#}"));
-                    anstream::eprintln!(
+                    errln!(
                         "{ASKS}note{ASKS:#}: the record `{}` does not go on: {}",
                         visible(&path),
                         visible(&error)

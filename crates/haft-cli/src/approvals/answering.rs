@@ -35,7 +35,7 @@ pub(super) async fn answer(place: &Place, entry: &KeptCall, approval: Approval, 
         (GoesOnBy::Client, false) => "repeat the call in the client".to_owned(),
         (GoesOnBy::Resume, _) => format!("go on with `haft resume {}`", visible(&entry.top)),
     };
-    anstream::println!("{} `{}`; {next}", super::named(&approval), visible(name));
+    outln!("{} `{}`; {next}", super::named(&approval), visible(name));
     Ok(Exit::Done)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn unchanged(entry: &KeptCall, json: bool) -> Result<Exit> {
     if json {
         print_json(&AnsweredCall::of(entry, None))?;
     } else {
-        anstream::println!("nothing was changed, and the call still waits");
+        outln!("nothing was changed, and the call still waits");
     }
     Ok(Exit::Done)
 }

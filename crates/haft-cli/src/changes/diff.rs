@@ -74,13 +74,13 @@ pub(crate) fn diff(options: &DiffOptions) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if is_undone {
-        anstream::eprintln!("What the run `{}` changed was undone; this is what it was.", chosen.run);
+        errln!("What the run `{}` changed was undone; this is what it was.", chosen.run);
     }
     for (_, patch) in &files {
         patch.lines().for_each(print);
     }
     if files.is_empty() {
-        anstream::eprintln!("The run `{}` has left all files as they were.", chosen.run);
+        errln!("The run `{}` has left all files as they were.", chosen.run);
     }
     Ok(Exit::Done)
 }
@@ -94,7 +94,7 @@ fn print(line: &str) {
         [b'-', ..] => BAD,
         _ => Style::new(),
     };
-    anstream::println!("{paint}{}{paint:#}", shown_line(line));
+    outln!("{paint}{}{paint:#}", shown_line(line));
 }
 
 /// Shows what cannot be seen, but leaves tabs, so that what is printed can be applied.

@@ -42,14 +42,14 @@ impl Shown {
         let word = |done, would| if is_done { done } else { would };
         match self {
             Self::Restore { path } => {
-                anstream::println!("{GOOD}{}{GOOD:#} {}", word("restored", "restores"), visible(path));
+                outln!("{GOOD}{}{GOOD:#} {}", word("restored", "restores"), visible(path));
             }
             Self::Remove { path } => {
-                anstream::println!("{BAD}{}{BAD:#} {}", word("removed", "removes"), visible(path));
+                outln!("{BAD}{}{BAD:#} {}", word("removed", "removes"), visible(path));
             }
             Self::Move { from, to } => {
                 let word = word("moved back", "moves back");
-                anstream::println!("{PLACE}{word}{PLACE:#} {} to {}", visible(from), visible(to));
+                outln!("{PLACE}{word}{PLACE:#} {} to {}", visible(from), visible(to));
             }
         }
     }

@@ -88,7 +88,7 @@ fn print_apart(run: &RunId, apart: &[ChangeSet]) {
     runs.dedup();
     for below in runs {
         let (below, run) = (visible(below), visible(run.as_str()));
-        anstream::eprintln!(
+        errln!(
             "{ASKS}note{ASKS:#}: the run `{below}` below `{run}` works in a place of its own, which is left as it is; \
              `haft diff {below}` shows what it has changed there"
         );
@@ -136,11 +136,9 @@ fn nothing_there(run: &RunId, which: &WhichOptions, all: &[ChangeSet]) -> String
 
 fn list(runs: &[ChangedRun], json: bool) -> Result<Exit> {
     if json {
-        anstream::println!("{}", serde_json::to_string_pretty(runs)?);
+        outln!("{}", serde_json::to_string_pretty(runs)?);
     } else if runs.is_empty() {
-        anstream::println!(
-            "No run has changed anything by a tool for files; what commands change is not recorded."
-        );
+        outln!("No run has changed anything by a tool for files; what commands change is not recorded.");
     }
     for run in runs.iter().filter(|_| !json) {
         let what = match (run.in_force, run.undone) {
@@ -150,10 +148,10 @@ fn list(runs: &[ChangedRun], json: bool) -> Result<Exit> {
             (changes, undone) => format!("{changes} changes, {undone} undone"),
         };
         let (name, root) = (visible(run.run.as_str()), visible(&run.root.to_string_lossy()));
-        anstream::println!("{NAME}{name}{NAME:#}  {what}  {QUIET}{}, in {root}{QUIET:#}", ago(run.at_ms));
+        outln!("{NAME}{name}{NAME:#}  {what}  {QUIET}{}, in {root}{QUIET:#}", ago(run.at_ms));
     }
     if !json && !runs.is_empty() {
-        anstream::eprintln!("Undo one with `haft undo RUN`; see it with `haft diff RUN`.");
+        errln!("Undo one with `haft undo RUN`; see it with `haft diff RUN`.");
     }
     Ok(Exit::Done)
 }

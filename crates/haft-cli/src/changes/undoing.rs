@@ -114,18 +114,18 @@ impl Undoing {
     pub(crate) fn print(&self) {
         let run = &self.run;
         if let Some(why) = self.nothing_to_undo {
-            anstream::eprintln!("{ERROR}error{ERROR:#}: there is nothing of the run `{run}` to undo: {why}");
+            errln!("{ERROR}error{ERROR:#}: there is nothing of the run `{run}` to undo: {why}");
             return;
         }
         if let Some(conflicts) = &self.conflicts {
-            anstream::eprintln!("{ERROR}error{ERROR:#}: nothing was undone");
+            errln!("{ERROR}error{ERROR:#}: nothing was undone");
             for InTheWay { why, by, .. } in conflicts {
                 let by = by
                     .as_ref()
                     .map(|By { run, call }| format!(", by the call `{}` of the run `{run}`", visible(call)));
-                anstream::eprintln!("  {}{}", visible(why), by.unwrap_or_default());
+                errln!("  {}{}", visible(why), by.unwrap_or_default());
             }
-            anstream::eprintln!(
+            errln!(
                 "`haft diff {run}` shows what the run has changed; put these right by hand, or undo other calls of it with \
                  `--call`."
             );
@@ -136,10 +136,10 @@ impl Undoing {
             effect.print(!self.dry_run);
         }
         for directory in left {
-            anstream::println!("left the directory {}, since something else is in it", visible(directory));
+            outln!("left the directory {}, since something else is in it", visible(directory));
         }
         if let Some(undoing) = &self.undone_as {
-            anstream::eprintln!("`haft undo {undoing}` takes this back.");
+            errln!("`haft undo {undoing}` takes this back.");
         }
     }
 }

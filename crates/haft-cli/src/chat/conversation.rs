@@ -191,11 +191,11 @@ impl Conversation {
                 let took = Took::of(state);
                 timeline.answered(state, took.turns - turns, took.calls - calls, start.elapsed());
                 if let Some(RunEnd::Failed { reason }) = state.end() {
-                    reason.lines().for_each(|line| anstream::eprintln!("{}", crate::timeline::visible(line)));
+                    reason.lines().for_each(|line| errln!("{}", crate::timeline::visible(line)));
                 }
                 if state.end().is_none() {
                     self.voice.say(&ChatEvent::Waiting { calls: self.leaves() })?;
-                    anstream::println!("`/approve` answers; so does `haft approvals`.");
+                    outln!("`/approve` answers; so does `haft approvals`.");
                 }
             }
         }

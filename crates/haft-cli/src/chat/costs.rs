@@ -94,9 +94,9 @@ impl Costs {
             ("time", format!("{}{}", spoken(self.wall_ms), left(self.left.wall_ms.map(spoken)))),
         ];
         for (name, took) in lines {
-            anstream::println!("  {NAME}{name:6}{NAME:#}  {took}");
+            outln!("  {NAME}{name:6}{NAME:#}  {took}");
         }
-        anstream::println!(
+        outln!(
             "{QUIET}What is left is that of the last message; the next one may take as much as the first.{QUIET:#}"
         );
     }

@@ -69,7 +69,7 @@ impl Editor {
         if let Some(writing) = lines.helper() {
             writing.holds_text.store(false, Ordering::Relaxed);
         }
-        anstream::println!();
+        outln!();
         let (lines, read) = tokio::task::spawn_blocking(move || {
             let read = lines.readline(&prompt);
             (lines, read)

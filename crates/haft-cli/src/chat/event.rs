@@ -125,7 +125,7 @@ impl ChatEvent {
         match self {
             Self::ChatStarted { goes_on, mode, model, .. } => {
                 let how = if *goes_on { "The chat goes on" } else { "A chat begins" };
-                anstream::println!(
+                outln!(
                     "{NAME}{}{NAME:#} {QUIET}{how}, in the mode {mode}. /help says what can be entered.{QUIET:#}",
                     visible(model)
                 );
@@ -133,37 +133,34 @@ impl ChatEvent {
             Self::Help { commands } => {
                 let width = commands.iter().map(|help| help.command.len()).max().unwrap_or_default();
                 for Help { command, does } in commands {
-                    anstream::println!("  {NAME}{command:width$}{NAME:#}  {does}");
+                    outln!("  {NAME}{command:width$}{NAME:#}  {does}");
                 }
-                anstream::println!(
+                outln!(
                     "{QUIET}A message ends with Enter; a line that ends with `\\`, and an open ``` fence, go on in the next. \
                      Ctrl-C stops what is done; at the prompt it ends the chat.{QUIET:#}"
                 );
             }
-            Self::Mode { mode } => anstream::println!("mode {NAME}{mode}{NAME:#}"),
+            Self::Mode { mode } => outln!("mode {NAME}{mode}{NAME:#}"),
             Self::Tools { tools } => {
                 let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
                 for ToolLine { name, does, denied } in tools {
                     let denied = if *denied { " (denied)" } else { "" };
-                    anstream::println!(
-                        "  {NAME}{name:width$}{NAME:#}  {}{ASKS}{denied}{ASKS:#}",
-                        visible(does)
-                    );
+                    outln!("  {NAME}{name:width$}{NAME:#}  {}{ASKS}{denied}{ASKS:#}", visible(does));
                 }
             }
-            Self::Waiting { calls } if calls.is_empty() => anstream::println!("No call waits."),
+            Self::Waiting { calls } if calls.is_empty() => outln!("No call waits."),
             Self::Waiting { calls } => {
                 for pending in calls {
                     let (id, name) = (short(pending.id.as_str()), visible(&pending.call.name));
-                    anstream::println!("  {NAME}{id}{NAME:#}  {name}");
+                    outln!("  {NAME}{id}{NAME:#}  {name}");
                     for access in &pending.unmet {
-                        anstream::println!("    {}", access_line(access));
+                        outln!("    {}", access_line(access));
                     }
                 }
             }
             Self::Queued { waiting } => {
                 let calls = if *waiting == 1 { "a call waits" } else { &format!("{waiting} calls wait") };
-                anstream::println!(
+                outln!(
                     "{ASKS}{calls}{ASKS:#}; the model is told this when that is answered. `/approve` answers it."
                 );
             }
@@ -171,11 +168,11 @@ impl ChatEvent {
             Self::Cost(costs) => costs.print(),
             Self::Refused { message } => {
                 let mut lines = message.lines().map(visible);
-                anstream::eprintln!("{ASKS}?{ASKS:#} {}", lines.next().unwrap_or_default());
-                lines.for_each(|line| anstream::eprintln!("  {line}"));
+                errln!("{ASKS}?{ASKS:#} {}", lines.next().unwrap_or_default());
+                lines.for_each(|line| errln!("  {line}"));
             }
             Self::ChatEnded { run, kept: true } => {
-                anstream::eprintln!("{QUIET}go on with `haft agent --resume {run}`{QUIET:#}");
+                errln!("{QUIET}go on with `haft agent --resume {run}`{QUIET:#}");
             }
             Self::ChatEnded { .. } => {}
         }

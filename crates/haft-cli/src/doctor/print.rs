@@ -17,22 +17,22 @@ pub(super) fn print(findings: &[Finding]) {
         let indent = 9 + width + 2;
         let mut lines = text.lines().map(visible);
         let first = lines.next().unwrap_or_default();
-        anstream::println!("{style}{word:7}{style:#}  {NAME}{:width$}{NAME:#}  {first}", visible(about));
-        lines.for_each(|line| anstream::println!("{:indent$}{line}", ""));
+        outln!("{style}{word:7}{style:#}  {NAME}{:width$}{NAME:#}  {first}", visible(about));
+        lines.for_each(|line| outln!("{:indent$}{line}", ""));
         for cause in because {
-            anstream::println!("{:indent$}{QUIET}because: {}{QUIET:#}", "", visible(cause));
+            outln!("{:indent$}{QUIET}because: {}{QUIET:#}", "", visible(cause));
         }
         if let Some(next) = next {
-            anstream::println!("{:indent$}next: {}", "", visible(next));
+            outln!("{:indent$}next: {}", "", visible(next));
         }
     }
     let (errors, warnings) = (counted(findings, Severity::Error), counted(findings, Severity::Warning));
-    anstream::println!();
+    outln!();
     match (errors, warnings) {
-        (0, 0) => anstream::println!("All is well."),
-        (0, warnings) => anstream::println!("It works; {}.", several(warnings, "warning")),
+        (0, 0) => outln!("All is well."),
+        (0, warnings) => outln!("It works; {}.", several(warnings, "warning")),
         (errors, warnings) => {
-            anstream::println!("{}, {}.", several(errors, "error"), several(warnings, "warning"));
+            outln!("{}, {}.", several(errors, "error"), several(warnings, "warning"));
         }
     }
 }

@@ -25,19 +25,19 @@ impl Report<'_> {
             return;
         }
         let files = haft::tools_core::listed(self.found.iter().map(String::as_str), "and");
-        anstream::println!("{QUIET}read {}{QUIET:#}", visible(&files));
+        outln!("{QUIET}read {}{QUIET:#}", visible(&files));
         if self.before != self.after {
-            anstream::println!("\n{NAME}{}{NAME:#}", visible(self.target));
+            outln!("\n{NAME}{}{NAME:#}", visible(self.target));
             self.print_difference();
         }
         let left = &self.carried.left;
         if left.is_empty() {
             return;
         }
-        anstream::println!("\nNot carried over:");
+        outln!("\nNot carried over:");
         for Left { file, at, why } in left {
-            anstream::println!("  {ASKS}{}{ASKS:#}: {}", visible(file), visible(at));
-            anstream::println!("    {}", visible(why));
+            outln!("  {ASKS}{}{ASKS:#}: {}", visible(file), visible(at));
+            outln!("    {}", visible(why));
         }
     }
 
@@ -45,27 +45,21 @@ impl Report<'_> {
     pub(super) fn print_end(&self, writes: bool, is_users: bool) {
         let target = visible(self.target);
         if self.found.is_empty() {
-            anstream::println!("There is nothing to import: no file of these programs is here.");
+            outln!("There is nothing to import: no file of these programs is here.");
             if !is_users {
-                anstream::println!("`haft import --user` reads your own.");
+                outln!("`haft import --user` reads your own.");
             }
         } else if self.before == self.after {
-            anstream::println!(
-                "\nThere is nothing to write: all that can be carried over is in `{target}` already."
-            );
+            outln!("\nThere is nothing to write: all that can be carried over is in `{target}` already.");
         } else if !writes {
-            anstream::println!(
+            outln!(
                 "\nNothing was written; `haft import{} --write` writes it.",
                 if is_users { " --user" } else { "" }
             );
         } else if is_users {
-            anstream::println!(
-                "\n{GOOD}wrote{GOOD:#} {NAME}{target}{NAME:#}; `haft config show` shows what is set."
-            );
+            outln!("\n{GOOD}wrote{GOOD:#} {NAME}{target}{NAME:#}; `haft config show` shows what is set.");
         } else {
-            anstream::println!(
-                "\n{GOOD}wrote{GOOD:#} {NAME}{target}{NAME:#}; look at it, then run `haft policy trust`."
-            );
+            outln!("\n{GOOD}wrote{GOOD:#} {NAME}{target}{NAME:#}; look at it, then run `haft policy trust`.");
         }
     }
 
@@ -75,10 +69,10 @@ impl Report<'_> {
             for change in group.iter().flat_map(|operation| difference.iter_changes(operation)) {
                 let line = change.value().trim_end_matches('\n');
                 match change.tag() {
-                    ChangeTag::Insert => anstream::println!("{GOOD}+ {}{GOOD:#}", visible(line)),
-                    ChangeTag::Delete => anstream::println!("{BAD}- {}{BAD:#}", visible(line)),
-                    ChangeTag::Equal if line.is_empty() => anstream::println!(),
-                    ChangeTag::Equal => anstream::println!("  {}", visible(line)),
+                    ChangeTag::Insert => outln!("{GOOD}+ {}{GOOD:#}", visible(line)),
+                    ChangeTag::Delete => outln!("{BAD}- {}{BAD:#}", visible(line)),
+                    ChangeTag::Equal if line.is_empty() => outln!(),
+                    ChangeTag::Equal => outln!("  {}", visible(line)),
                 }
             }
         }

@@ -50,7 +50,7 @@ pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
             1 => "1 tool is accepted as it is".to_owned(),
             count => format!("{count} tools are accepted as they are"),
         };
-        anstream::println!("Nothing waits: {accepted}.");
+        outln!("Nothing waits: {accepted}.");
         return Ok(Exit::Done);
     } else {
         for tool in &chosen {
@@ -70,8 +70,8 @@ pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if !options.json {
-        anstream::println!("\nAccept what you have looked at by its digest, as in:");
-        anstream::println!("  haft mcp accept {} {}", options.server, shell_word(&left[0].handle()));
+        outln!("\nAccept what you have looked at by its digest, as in:");
+        outln!("  haft mcp accept {} {}", options.server, shell_word(&left[0].handle()));
     }
     Ok(if is_meant && !is_asked { Exit::Waiting } else { Exit::Done })
 }
@@ -123,5 +123,5 @@ impl Accepting<'_> {
 }
 
 fn print_accepted(tool: &Waiting) {
-    anstream::println!("{GOOD}accepted{GOOD:#} {NAME}{}{NAME:#}", tool.handle());
+    outln!("{GOOD}accepted{GOOD:#} {NAME}{}{NAME:#}", tool.handle());
 }

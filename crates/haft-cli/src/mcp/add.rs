@@ -50,8 +50,8 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
         )));
     }
     write_user_file(&path, &text)?;
-    anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
-    anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
+    outln!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
+    outln!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
     Ok(Exit::Done)
 }
 

@@ -30,18 +30,16 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     for known in &files.servers {
         let (name, reached) = (known.config.name.as_str(), visible(&reached(known)));
         let place = place(known.place, known.file);
-        anstream::println!("{NAME}{name:width$}{NAME:#}  {reached}  {place}");
+        outln!("{NAME}{name:width$}{NAME:#}  {reached}  {place}");
     }
     for name in &files.disabled {
-        anstream::println!("{name:width$}  {QUIET}disabled{QUIET:#}");
+        outln!("{name:width$}  {QUIET}disabled{QUIET:#}");
     }
     for server in files.untrusted.iter().filter(|server| !is_listed(&files, &server.name)) {
-        anstream::println!("{:width$}  {}", visible(&server.name), place(Place::Untrusted, server.file));
+        outln!("{:width$}  {}", visible(&server.name), place(Place::Untrusted, server.file));
     }
     if files.servers.is_empty() && files.disabled.is_empty() && files.untrusted.is_empty() {
-        anstream::println!(
-            "There are no servers; add one, as in `haft mcp add time -- uvx mcp-server-time`."
-        );
+        outln!("There are no servers; add one, as in `haft mcp add time -- uvx mcp-server-time`.");
     }
     Ok(Exit::Done)
 }

@@ -28,7 +28,7 @@ async fn log_in(server: &McpServer, is_brief: bool) -> Result<Exit> {
     match found.state {
         ServerState::NeedsLogin => {}
         ServerState::Ready | ServerState::Degraded => {
-            anstream::println!("{NAME}{}{NAME:#} wants no login now", found.name);
+            outln!("{NAME}{}{NAME:#} wants no login now", found.name);
             return Ok(Exit::Done);
         }
         _ => {
@@ -37,15 +37,13 @@ async fn log_in(server: &McpServer, is_brief: bool) -> Result<Exit> {
         }
     }
     let url = server.log_in().await?;
-    anstream::println!("Open this address in a browser:\n{NAME}{}{NAME:#}", visible(&url));
+    outln!("Open this address in a browser:\n{NAME}{}{NAME:#}", visible(&url));
     if is_brief {
         let name = server.name();
-        anstream::println!(
-            "Nobody waits for you to come back from there; run `haft mcp login {name}` to log in."
-        );
+        outln!("Nobody waits for you to come back from there; run `haft mcp login {name}` to log in.");
         return Ok(Exit::Waiting);
     }
-    anstream::println!("{QUIET}waiting for the login, for 10 minutes at most; Ctrl-C ends it{QUIET:#}");
+    outln!("{QUIET}waiting for the login, for 10 minutes at most; Ctrl-C ends it{QUIET:#}");
     let (interrupted, _watch) = cancel_on_interrupt();
     let is_settled = |state| !matches!(state, ServerState::NeedsLogin | ServerState::Starting);
     let waiting = timeout(LOGIN, server.wait_for(|status| is_settled(status.state)));
@@ -56,11 +54,11 @@ async fn log_in(server: &McpServer, is_brief: bool) -> Result<Exit> {
     };
     match settled {
         None => {
-            anstream::eprintln!("nobody has logged in; try again with `haft mcp login {}`", server.name());
+            errln!("nobody has logged in; try again with `haft mcp login {}`", server.name());
             Ok(Exit::Failed)
         }
         Some(status) if matches!(status.state, ServerState::Ready | ServerState::Degraded) => {
-            anstream::println!("{GOOD}logged in{GOOD:#} to {NAME}{}{NAME:#}, which is ready", status.name);
+            outln!("{GOOD}logged in{GOOD:#} to {NAME}{}{NAME:#}, which is ready", status.name);
             Ok(Exit::Done)
         }
         Some(status) => {

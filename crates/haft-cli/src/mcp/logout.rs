@@ -10,6 +10,6 @@ pub(super) async fn logout(options: &LogoutOptions) -> Result<Exit> {
     let running = Running::configured(options.workdir.as_deref(), names)?;
     let server = running.server(&options.server)?;
     server.log_out().await?;
-    anstream::println!("{GOOD}logged out{GOOD:#} of {NAME}{}{NAME:#}", server.name());
+    outln!("{GOOD}logged out{GOOD:#} of {NAME}{}{NAME:#}", server.name());
     Ok(Exit::Done)
 }

@@ -19,10 +19,10 @@ pub(super) async fn logs(options: &ServerOptions) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     for line in log.iter().map(String::as_str).chain(words.lines()) {
-        anstream::println!("{}", visible(line));
+        outln!("{}", visible(line));
     }
     if let Some(reason) = status.reason {
-        anstream::println!("{}", visible(&reason));
+        outln!("{}", visible(&reason));
     }
     Ok(Exit::Done)
 }

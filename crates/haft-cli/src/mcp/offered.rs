@@ -177,5 +177,5 @@ fn note(status: &ServerStatus) {
         ServerState::NeedsLogin => format!("; run `haft mcp login {name}`"),
         _ => String::new(),
     };
-    anstream::eprintln!("{ASKS}note{ASKS:#}: the MCP server `{name}` is left out: {reason}{advice}");
+    errln!("{ASKS}note{ASKS:#}: the MCP server `{name}` is left out: {reason}{advice}");
 }

@@ -47,10 +47,10 @@ pub(super) fn reject(options: &RejectOptions) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     for tool in &rejected {
-        anstream::println!("{BAD}rejected{BAD:#} {NAME}{}{NAME:#}", visible(tool));
+        outln!("{BAD}rejected{BAD:#} {NAME}{}{NAME:#}", visible(tool));
     }
     if options.all {
-        anstream::println!("No tool of `{}` is accepted; what it lists waits to be.", options.server);
+        outln!("No tool of `{}` is accepted; what it lists waits to be.", options.server);
     }
     Ok(Exit::Done)
 }

@@ -36,7 +36,7 @@ pub(super) async fn remove(options: &RemoveOptions) -> Result<Exit> {
     if let Some(running) = running {
         forget_login(&running, name).await;
     }
-    anstream::println!("{GOOD}removed{GOOD:#} {NAME}{server}{NAME:#} from {shown}");
+    outln!("{GOOD}removed{GOOD:#} {NAME}{server}{NAME:#} from {shown}");
     Ok(Exit::Done)
 }
 

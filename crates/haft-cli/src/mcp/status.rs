@@ -19,9 +19,7 @@ pub(super) async fn status(options: &ServersOptions) -> Result<Exit> {
     } else {
         statuses.iter().for_each(print);
         if statuses.is_empty() {
-            anstream::println!(
-                "There are no servers to start; `haft mcp list` has those that are configured."
-            );
+            outln!("There are no servers to start; `haft mcp list` has those that are configured.");
         }
     }
     let is_usable =
@@ -40,24 +38,24 @@ pub(super) fn print(status: &ServerStatus) {
         status.calls_itself.as_deref().map(|name| format!(" {}", visible(name))).unwrap_or_default();
     let revision =
         status.revision.as_deref().map(|revision| format!(" {}", visible(revision))).unwrap_or_default();
-    anstream::println!(
+    outln!(
         "{NAME}{}{NAME:#} {colour}{}{colour:#}, {}{QUIET}{calls_itself}{revision}{QUIET:#}",
         status.name,
         status.state,
         counted(status.tools),
     );
     for text in status.reason.iter().chain(&status.login_url) {
-        anstream::println!("  {}", visible(text));
+        outln!("  {}", visible(text));
     }
     for notice in &status.notices {
-        anstream::println!("  {}", visible(&notice.to_string()));
+        outln!("  {}", visible(&notice.to_string()));
     }
     for line in status
         .last_words
         .iter()
         .flat_map(|words| words.lines().rev().take(5).collect::<Vec<_>>().into_iter().rev())
     {
-        anstream::println!("  {QUIET}stderr: {}{QUIET:#}", visible(line));
+        outln!("  {QUIET}stderr: {}{QUIET:#}", visible(line));
     }
 }
 

@@ -16,13 +16,13 @@ pub(super) async fn tools(options: &ServersOptions) -> Result<Exit> {
     running.servers.stop().await;
     let specs: Vec<&ToolSpec> = tools.iter().filter(|spec| spec.exposure() != Exposure::Hidden).collect();
     if options.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&specs)?);
+        outln!("{}", serde_json::to_string_pretty(&specs)?);
     } else {
         let width = specs.iter().map(|spec| spec.name().as_str().len()).max().unwrap_or_default();
         for spec in &specs {
             let description = spec.description().lines().next().unwrap_or_default();
             let name = spec.name().as_str();
-            anstream::println!("{NAME}{name:width$}{NAME:#}  {QUIET}{}{QUIET:#}", visible(description));
+            outln!("{NAME}{name:width$}{NAME:#}  {QUIET}{}{QUIET:#}", visible(description));
         }
     }
     let mut exit = Exit::Done;

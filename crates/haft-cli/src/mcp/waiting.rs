@@ -97,23 +97,23 @@ impl Waiting {
 
     /// Prints what the tool was and what it is, whatever characters are in it.
     pub(super) fn print(&self, server: &str) {
-        anstream::println!("{ASKS}waits{ASKS:#} {NAME}{}{NAME:#}: {}", self.handle(), visible(&self.why));
+        outln!("{ASKS}waits{ASKS:#} {NAME}{}{NAME:#}: {}", self.handle(), visible(&self.why));
         let Some(new) = &self.definition else {
-            anstream::println!(
+            outln!(
                 "  {QUIET}another haft has read it; run `haft mcp accept {server}` again to see it{QUIET:#}"
             );
             return;
         };
         if !self.can_be_shown() {
             let (bytes, tool) = (new.to_string().len(), shell_word(&visible(&self.name)));
-            anstream::println!(
+            outln!(
                 "  {QUIET}its definition has {bytes} bytes, too many to be shown here: see it with \
                  `haft mcp accept {server} {tool} --json`, then accept it by its digest{QUIET:#}"
             );
             return;
         }
         for Change { member, sign, line } in self.changes() {
-            anstream::println!("  {QUIET}{member}{QUIET:#} {sign} {}", visible(&line));
+            outln!("  {QUIET}{member}{QUIET:#} {sign} {}", visible(&line));
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) async fn check(options: &CheckOptions) -> Result<Exit> {
 fn print(report: &Report<'_>, document: &str) {
     let title = if report.title.trim().is_empty() { document } else { report.title };
     let (tools, tokens) = (report.tools.len(), report.tokens());
-    anstream::println!(
+    outln!(
         "{NAME}{}{NAME:#}: {GOOD}{}{GOOD:#}, about {tokens} tokens",
         visible(title),
         counted(tools, "tool")
@@ -40,23 +40,21 @@ fn print(report: &Report<'_>, document: &str) {
         let (name, tokens) = (tool.name(), tool.tokens);
         let more = if tool.is_shortened { ", shortened" } else { "" };
         let operation = visible(&place(&tool.operation));
-        anstream::println!(
-            "  {NAME}{name:width$}{NAME:#}  {operation}  {QUIET}{tokens} tokens{more}{QUIET:#}"
-        );
+        outln!("  {NAME}{name:width$}{NAME:#}  {operation}  {QUIET}{tokens} tokens{more}{QUIET:#}");
         for note in &tool.notes {
-            anstream::println!("  {:width$}  {QUIET}{}{QUIET:#}", "", visible(note.message()));
+            outln!("  {:width$}  {QUIET}{}{QUIET:#}", "", visible(note.message()));
         }
     }
     if tools > MOST_SHOWN {
-        anstream::println!("  and {} more; `haft openapi list` has all of them", tools - MOST_SHOWN);
+        outln!("  and {} more; `haft openapi list` has all of them", tools - MOST_SHOWN);
     }
     if report.unchosen > 0 {
-        anstream::println!("{} not chosen", counted(report.unchosen, "operation"));
+        outln!("{} not chosen", counted(report.unchosen, "operation"));
     }
     let mut servers = report.tools.iter().filter_map(|tool| tool.no_server.as_deref());
     if let Some(why) = servers.next() {
         let number = 1 + servers.count();
-        anstream::println!(
+        outln!(
             "\n{BAD}{} without a server{BAD:#}: {}; name it with `--server`, or with `server` in the configuration",
             counted(number, "tool"),
             visible(why)
@@ -73,16 +71,16 @@ fn problems(heading: &str, problems: &[&OpenApiProblem]) {
     if problems.is_empty() {
         return;
     }
-    anstream::println!("\n{heading}");
+    outln!("\n{heading}");
     for problem in problems.iter().take(MOST_SHOWN) {
         let operation = problem.operation().map(|operation| format!("{}: ", visible(operation)));
-        anstream::println!("  {}{}", operation.unwrap_or_default(), visible(problem.message()));
+        outln!("  {}{}", operation.unwrap_or_default(), visible(problem.message()));
         if !problem.pointer().is_empty() {
-            anstream::println!("    {QUIET}at {}{QUIET:#}", visible(problem.pointer()));
+            outln!("    {QUIET}at {}{QUIET:#}", visible(problem.pointer()));
         }
     }
     if problems.len() > MOST_SHOWN {
-        anstream::println!("  and {} more; `--json` has all of them", problems.len() - MOST_SHOWN);
+        outln!("  and {} more; `--json` has all of them", problems.len() - MOST_SHOWN);
     }
 }
 

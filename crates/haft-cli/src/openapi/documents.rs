@@ -58,7 +58,7 @@ impl OpenApiDocuments {
         }
         if !self.untrusted.is_empty() {
             let names = haft::tools_core::listed(self.untrusted.iter().map(String::as_str), "and");
-            anstream::eprintln!(
+            errln!(
                 "{ASKS}note{ASKS:#}: {} of `haft.toml` is not read before you trust the file; look at it, then run `haft policy \
                  trust`",
                 visible(&names)

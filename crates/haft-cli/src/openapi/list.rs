@@ -22,7 +22,7 @@ pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
     let pairs: Vec<_> = pairs(&opened).collect();
     if options.json {
         let specs: Vec<&ToolSpec> = pairs.iter().map(|(tool, _)| tool.spec()).collect();
-        anstream::println!("{}", serde_json::to_string_pretty(&specs)?);
+        outln!("{}", serde_json::to_string_pretty(&specs)?);
         return Ok(Exit::Done);
     }
     let width = pairs.iter().map(|(_, operation)| operation.name().as_str().len()).max().unwrap_or_default();
@@ -31,10 +31,10 @@ pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
         let title = operation.title().map(|title| format!("  {QUIET}{}{QUIET:#}", visible(&title)));
         let deprecated =
             if operation.is_deprecated() { format!("  {ASKS}deprecated{ASKS:#}") } else { String::new() };
-        anstream::println!("{NAME}{name:width$}{NAME:#}  {place}{}{deprecated}", title.unwrap_or_default());
+        outln!("{NAME}{name:width$}{NAME:#}  {place}{}{deprecated}", title.unwrap_or_default());
     }
     if pairs.is_empty() {
-        anstream::println!("No operation is chosen; `haft openapi check` says what is left out.");
+        outln!("No operation is chosen; `haft openapi check` says what is left out.");
     }
     Ok(Exit::Done)
 }
@@ -74,16 +74,16 @@ fn documents(options: &ListOptions) -> Result<Exit> {
         .min(40);
     for document in &file.documents {
         let place = visible(shown(&document.settings.document));
-        anstream::println!("{NAME}{:width$}{NAME:#}  {place}", document.name);
+        outln!("{NAME}{:width$}{NAME:#}  {place}", document.name);
     }
     for name in &file.disabled {
-        anstream::println!("{:width$}  {QUIET}disabled{QUIET:#}", visible(name));
+        outln!("{:width$}  {QUIET}disabled{QUIET:#}", visible(name));
     }
     for name in &file.untrusted {
-        anstream::println!("{:width$}  {ASKS}not trusted{ASKS:#}", visible(name));
+        outln!("{:width$}  {ASKS}not trusted{ASKS:#}", visible(name));
     }
     if [&file.disabled, &file.untrusted].iter().all(|names| names.is_empty()) && file.documents.is_empty() {
-        anstream::println!(
+        outln!(
             "There are no documents; add one to `haft.toml`, yours or the workspace's, as in\n\n  [openapi.petstore]\n  document = \
              \"https://petstore3.swagger.io/api/v3/openapi.json\""
         );

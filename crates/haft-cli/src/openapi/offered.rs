@@ -87,5 +87,5 @@ fn configured(documents: &Result<OpenApiDocuments>) -> &[Configured] {
 }
 
 fn note(name: &str, reason: &str) {
-    anstream::eprintln!("{ASKS}note{ASKS:#}: the document `{name}` is left out: {}", visible(reason));
+    errln!("{ASKS}note{ASKS:#}: the document `{name}` is left out: {}", visible(reason));
 }

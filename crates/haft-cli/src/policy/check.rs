@@ -36,7 +36,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<Exit> {
                     print_problems(&problems);
                     let count = problems.problems().len() + problems.more();
                     let what = if count == 1 { "problem" } else { "problems" };
-                    anstream::eprintln!("\n{}: {count} {what}", visible(&file.display().to_string()));
+                    errln!("\n{}: {count} {what}", visible(&file.display().to_string()));
                     exit = Exit::Failed;
                 }
                 Err(error) => return Err(error),
@@ -110,19 +110,17 @@ fn print(file: &Path, loaded: &LoadedPolicy) {
         1 => "1 test passed".to_owned(),
         passed => format!("{passed} tests passed"),
     };
-    anstream::println!("{GOOD}ok{GOOD:#}  {NAME}{name}{NAME:#}: {tests}");
+    outln!("{GOOD}ok{GOOD:#}  {NAME}{name}{NAME:#}: {tests}");
     let shown = file.display().to_string();
     for included in loaded.files.iter().filter(|included| **included != shown) {
-        anstream::println!("    includes {}", visible(included));
+        outln!("    includes {}", visible(included));
     }
     match loaded.profile {
-        Some(profile) => anstream::println!("    builds on the profile {profile}"),
-        None => anstream::println!(
-            "    builds on no profile of its own; `read_only` holds unless another is named"
-        ),
+        Some(profile) => outln!("    builds on the profile {profile}"),
+        None => outln!("    builds on no profile of its own; `read_only` holds unless another is named"),
     }
-    anstream::println!("    mode {}, sandbox {}", loaded.mode, loaded.sandbox);
+    outln!("    mode {}, sandbox {}", loaded.mode, loaded.sandbox);
     for note in &loaded.notes {
-        anstream::println!("    {QUIET}note:{QUIET:#} {}", visible(&note.to_string()));
+        outln!("    {QUIET}note:{QUIET:#} {}", visible(&note.to_string()));
     }
 }

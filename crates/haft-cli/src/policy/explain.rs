@@ -33,10 +33,10 @@ pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
     };
     let decided = judge.question(call)?;
     if options.json {
-        anstream::println!("{}", serde_json::to_string(&decided)?);
+        outln!("{}", serde_json::to_string(&decided)?);
     } else {
         print(&decided);
-        anstream::println!("\n{}", policy.describe());
+        outln!("\n{}", policy.describe());
         policy.print_notes();
     }
     Ok(if decided.error.is_some() { Exit::Failed } else { Exit::Done })
@@ -54,18 +54,18 @@ pub(super) fn brief(decided: &Decided<'_>) -> String {
 /// Prints the decision, and below it each access with what decided it.
 fn print(decided: &Decided<'_>) {
     let style = paint(decided.decision);
-    anstream::println!("{style}{}{style:#}  {NAME}{}{NAME:#}", decided.decision, input(&decided.input));
+    outln!("{style}{}{style:#}  {NAME}{}{NAME:#}", decided.decision, input(&decided.input));
     if let Some(error) = &decided.error {
-        anstream::println!("\n  {ERROR}it cannot be prepared{ERROR:#}, so it would not run:");
-        error.lines().for_each(|line| anstream::println!("  {}", visible(line)));
+        outln!("\n  {ERROR}it cannot be prepared{ERROR:#}, so it would not run:");
+        error.lines().for_each(|line| outln!("  {}", visible(line)));
     }
     for Explanation { access, decision, reason, change, .. } in &decided.accesses {
         let style = paint(*decision);
         let access = access.as_deref().unwrap_or("the call, which declares no access");
-        anstream::println!("\n  {style}{:5}{style:#}  {}", decision.to_string(), visible(access));
-        anstream::println!("         {}", visible(reason));
+        outln!("\n  {style}{:5}{style:#}  {}", decision.to_string(), visible(access));
+        outln!("         {}", visible(reason));
         if let Some(change) = change {
-            anstream::println!("         {QUIET}to change it:{QUIET:#} {}", visible(change));
+            outln!("         {QUIET}to change it:{QUIET:#} {}", visible(change));
         }
     }
 }

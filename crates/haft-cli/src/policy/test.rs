@@ -85,22 +85,22 @@ impl Counts {
         for result in report.results() {
             if file != result.place().file() {
                 file = result.place().file();
-                anstream::println!("{NAME}{}{NAME:#}", visible(file));
+                outln!("{NAME}{}{NAME:#}", visible(file));
             }
             let (line, expected) = (result.place().line(), result.expected().to_string());
             let title = format!("{expected:5}  {}", visible(result.title()));
             match result.outcome() {
                 TestOutcome::Passed => {
                     self.passed += 1;
-                    anstream::println!("  {GOOD}ok{GOOD:#}    {line:>4}  {title}");
+                    outln!("  {GOOD}ok{GOOD:#}    {line:>4}  {title}");
                 }
                 TestOutcome::Failed(problem) => {
                     self.failed.push(problem.clone());
-                    anstream::println!("  {BAD}FAIL{BAD:#}  {line:>4}  {title}");
+                    outln!("  {BAD}FAIL{BAD:#}  {line:>4}  {title}");
                 }
                 TestOutcome::NotRun(why) => {
                     self.not_run += 1;
-                    anstream::println!("  {ASKS}skip{ASKS:#}  {line:>4}  {title}: {}", visible(why));
+                    outln!("  {ASKS}skip{ASKS:#}  {line:>4}  {title}: {}", visible(why));
                 }
                 _ => {}
             }
@@ -140,17 +140,17 @@ impl Counts {
             return Ok(exit);
         }
         for problem in &failed {
-            anstream::eprintln!();
+            errln!();
             print_problem(problem);
         }
         if passed + not_run + failed.len() == 0 {
-            anstream::println!(
+            outln!(
                 "There are no tests; write one as a `[[test]]` with an `access` or a `command` and what to `expect`."
             );
             return Ok(Exit::Done);
         }
         let skipped = if not_run == 0 { String::new() } else { format!(", {not_run} not run") };
-        anstream::println!("\n{passed} passed, {} failed{skipped}", failed.len());
+        outln!("\n{passed} passed, {} failed{skipped}", failed.len());
         Ok(exit)
     }
 }

@@ -12,9 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Has the desktop open a file; where it cannot, says so: the path was printed before.
 pub(super) async fn open(file: &Path) {
     if let Err(why) = try_open(file).await {
-        anstream::eprintln!(
-            "{ASKS}note{ASKS:#}: the page is not opened, since {why}; open the file in a browser"
-        );
+        errln!("{ASKS}note{ASKS:#}: the page is not opened, since {why}; open the file in a browser");
     }
 }
 

@@ -62,7 +62,7 @@ impl Console {
         let listener =
             tokio::net::TcpListener::from_std(self.listener).context("cannot serve the console")?;
         let gate = Gate::new(self.address).context("cannot make the keys of the console")?;
-        anstream::eprintln!("Console at {}", gate.address());
+        errln!("Console at {}", gate.address());
         let pages = Arc::new(Pages { gate, page: Page::new(), live: Live::new(benches, state) });
         Ok(OpenConsole(tokio::spawn(listening::serve(listener, pages, stop))))
     }

@@ -33,8 +33,8 @@ pub(super) fn print(client: Client, options: &ServeOptions) -> Result<Exit> {
         .context("cannot tell where this program is; write its path into the configuration yourself")?;
     let reached = reached(client, options, &program)?;
     check_name(&options.name)?;
-    anstream::eprintln!("{QUIET}{}{QUIET:#}", place(client));
-    anstream::print!("{}", snippet(client, &options.name, &reached)?);
+    errln!("{QUIET}{}{QUIET:#}", place(client));
+    out!("{}", snippet(client, &options.name, &reached)?);
     Ok(Exit::Done)
 }
 

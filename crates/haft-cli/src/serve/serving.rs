@@ -121,7 +121,7 @@ async fn serve(
     match way {
         Way::Stdio => {
             if std::io::stdin().is_terminal() {
-                anstream::eprintln!(
+                errln!(
                     "Serving a client by standard input and output, which is a terminal here; Ctrl-D ends it.\n\
                      Clients start this by themselves: `haft serve --print-config CLIENT` says how."
                 );
@@ -129,7 +129,7 @@ async fn serve(
             server.serve_stdio(stop).await;
         }
         Way::Unix(path) => {
-            anstream::eprintln!("Serving at `{}`.", path.display());
+            errln!("Serving at `{}`.", path.display());
             server.serve_unix(&path, stop).await.map_err(|error| {
                 anyhow!(error).context(UsageError(format!(
                     "cannot serve at `{}`; name another path with `--unix`",
@@ -144,11 +144,9 @@ async fn serve(
                         "cannot serve at `{address}`; name another address with `--http`"
                     )))
                 })?;
-            anstream::eprintln!("Serving at http://{}/mcp", listener.address());
+            errln!("Serving at http://{}/mcp", listener.address());
             if options.token_file.is_none() && options.oauth_issuer.is_none() {
-                anstream::eprintln!(
-                    "Every user of this machine can call the tools; --token-file says who may."
-                );
+                errln!("Every user of this machine can call the tools; --token-file says who may.");
             }
             server.serve_http(listener, stop).await;
         }

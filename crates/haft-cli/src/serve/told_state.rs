@@ -8,7 +8,7 @@ pub(super) fn on_signals() -> Result<AbortOnDropHandle<()>> {
     let mut asked = signal(SignalKind::user_defined1()).context("cannot wait for signals")?;
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
         while asked.recv().await.is_some() {
-            anstream::eprintln!("Tasks: {}", Handle::current().metrics().num_alive_tasks());
+            errln!("Tasks: {}", Handle::current().metrics().num_alive_tasks());
         }
     })))
 }

@@ -15,7 +15,7 @@ pub(crate) struct JsonLines;
 impl Observer for JsonLines {
     fn observe(&self, event: &Event) {
         if let Ok(line) = serde_json::to_string(event) {
-            anstream::println!("{line}");
+            outln!("{line}");
         }
     }
 }

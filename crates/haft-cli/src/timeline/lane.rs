@@ -86,9 +86,9 @@ impl Lane {
         for line in lines.lines() {
             match &self.label {
                 Some(label) => {
-                    anstream::println!("  {QUIET}{label} {}{QUIET:#} {line}", glyphs::of("│", "|"));
+                    outln!("  {QUIET}{label} {}{QUIET:#} {line}", glyphs::of("│", "|"));
                 }
-                None => anstream::println!("{line}"),
+                None => outln!("{line}"),
             }
         }
     }

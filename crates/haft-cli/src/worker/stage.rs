@@ -42,21 +42,19 @@ impl WorkerStage {
         }
         match self {
             Self::Ready { address, pool, tools, signed, registered } => {
-                anstream::eprintln!("Working for the pool `{pool}` at {address}, with {tools} tools.");
+                errln!("Working for the pool `{pool}` at {address}, with {tools} tools.");
                 match registered {
-                    Some(registered) => anstream::eprintln!("The engine calls it at {registered}."),
-                    None => anstream::eprintln!(
-                        "Tell the engine of it: `restate deployments register {address}`."
-                    ),
+                    Some(registered) => errln!("The engine calls it at {registered}."),
+                    None => errln!("Tell the engine of it: `restate deployments register {address}`."),
                 }
                 if !signed {
-                    anstream::eprintln!(
+                    errln!(
                         "Every user of this machine can have calls made; --identity-key says which engine may."
                     );
                 }
             }
             Self::Draining => {
-                anstream::eprintln!("Stopping: no more calls are taken, and those that run may end.");
+                errln!("Stopping: no more calls are taken, and those that run may end.");
             }
             Self::Ended => {}
         }

@@ -30,6 +30,7 @@ mod mcp_login;
 mod openapi;
 mod policy;
 mod policy_files;
+mod printing;
 mod progress;
 mod report;
 mod roots;

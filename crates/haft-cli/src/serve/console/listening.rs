@@ -78,7 +78,7 @@ impl Pages {
 
     /// Sends a browser on to the page, by an address that holds no secret.
     fn let_in(&self, cookie: &str) -> Answer {
-        anstream::eprintln!("The console was opened. For another browser: {}", self.gate.address());
+        errln!("The console was opened. For another browser: {}", self.gate.address());
         let mut response = refused();
         let Ok(cookie) = HeaderValue::from_str(&self.gate.cookie(cookie)) else { return response };
         *response.status_mut() = StatusCode::SEE_OTHER;
