@@ -26,7 +26,7 @@ mod waiting;
 pub(crate) mod watched;
 mod way;
 
-pub(crate) use files::McpFiles;
+pub(crate) use files::{McpFiles, McpJson};
 pub(crate) use list::ListedServers;
 pub(crate) use logs::ServerLog;
 pub(crate) use looked_at::{LookedAt, Servers};

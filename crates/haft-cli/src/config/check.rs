@@ -27,12 +27,10 @@ pub(super) fn check(options: &ConfigOptions) -> Result<Exit> {
     } else {
         checked.print();
         if checked.files.is_empty() && is_well {
-            anstream::println!(
-                "There is no `haft.toml`, neither yours nor one here; `haft init` writes one."
-            );
+            outln!("There is no `haft.toml`, neither yours nor one here; `haft init` writes one.");
         }
         for file in checked.files.iter().filter(|_| is_well) {
-            anstream::println!("{GOOD}ok{GOOD:#}  {NAME}{}{NAME:#}", visible(file));
+            outln!("{GOOD}ok{GOOD:#}  {NAME}{}{NAME:#}", visible(file));
         }
     }
     Ok(if is_well { Exit::Done } else { Exit::Failed })
@@ -79,6 +77,11 @@ impl Checked {
                 found.tests_passed = policy.loaded.tests_passed;
             }
             Err(error) => found.refuse(error),
+        }
+        // What is wrong with a file would stop all who trust it.
+        let configuration = configuration.if_trusted(workdir);
+        if let Err(error) = configuration.catalog() {
+            found.refuse(error);
         }
         match Settings::of(&configuration) {
             Ok(settings) => found.look_at(&settings, workdir, tools),
@@ -160,12 +163,13 @@ impl Checked {
         }
     }
 
-    fn print(&self) {
+    /// Prints on standard error what is wrong, and what does not count.
+    pub(crate) fn print(&self) {
         if let Some(policy) = &self.policy {
             print_problems(policy);
         }
         for problem in &self.problems {
-            anstream::eprintln!("{ERROR}error{ERROR:#}: {}", visible(problem));
+            errln!("{ERROR}error{ERROR:#}: {}", visible(problem));
         }
         for note in &self.notes {
             say_note(note);

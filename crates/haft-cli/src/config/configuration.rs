@@ -1,6 +1,6 @@
 use super::file::named;
 use super::{ConfigFile, Layer, UserConfig};
-use crate::mcp::McpFiles;
+use crate::mcp::{McpFiles, McpJson};
 use crate::openapi::OpenApiDocuments;
 use crate::policy_setup::{Texts, WorkspaceFile};
 use crate::user_directories::POLICY_FILE;
@@ -24,6 +24,8 @@ pub(crate) struct Configuration {
     pub(crate) documents: Result<OpenApiDocuments>,
     /// The workspace's file with its settings.
     of_workspace: Option<ConfigFile>,
+    /// The workspace's other file of servers, if there is one that can be read.
+    mcp_json: Option<McpJson>,
 }
 
 impl Configuration {
@@ -45,9 +47,28 @@ impl Configuration {
         // What is wrong with it as a policy is told where the policy is read.
         let of_workspace = workspace.as_ref().and_then(|file| of_workspace(file, workdir));
         let files: Vec<&ConfigFile> = user.file.iter().chain(&of_workspace).collect();
-        let servers = McpFiles::of(&files, workdir);
+        let (mcp_json, servers) = match McpJson::of(workdir) {
+            Ok(own) => {
+                let servers = McpFiles::of(&files, workdir, own.as_ref());
+                (own, servers)
+            }
+            Err(unreadable) => (None, Err(unreadable)),
+        };
         let documents = OpenApiDocuments::of(&files);
-        Ok(Self { user, workspace, texts, servers, documents, of_workspace })
+        Ok(Self { user, workspace, texts, servers, documents, of_workspace, mcp_json })
+    }
+
+    /// Gives what would be configured beside rules if the workspace's file were trusted as it is now.
+    pub(crate) fn if_trusted(mut self, workdir: &Workdir) -> Self {
+        if let Some(file) = self.of_workspace.as_mut().filter(|file| file.layer == Layer::Untrusted) {
+            file.layer = Layer::Workspace;
+            let files: Vec<&ConfigFile> = self.user.file.iter().chain(&self.of_workspace).collect();
+            self.documents = OpenApiDocuments::of(&files);
+            if self.servers.is_ok() {
+                self.servers = McpFiles::of(&files, workdir, self.mcp_json.as_ref());
+            }
+        }
+        self
     }
 
     /// The files, the user's first.

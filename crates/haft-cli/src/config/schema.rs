@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 /// Prints the JSON Schema of `haft.toml`.
 pub(super) fn print() -> Exit {
-    anstream::print!("{}", text());
+    out!("{}", text());
     Exit::Done
 }
 

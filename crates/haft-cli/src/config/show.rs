@@ -49,12 +49,12 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
                 )
             }
         };
-        anstream::println!("{NAME}{}{NAME:#}  {advice}", visible(&file.name));
+        outln!("{NAME}{}{NAME:#}  {advice}", visible(&file.name));
     }
     if configuration.files().next().is_none() {
-        anstream::println!("There is no `haft.toml`, neither yours nor one here; `haft init` writes one.");
+        outln!("There is no `haft.toml`, neither yours nor one here; `haft init` writes one.");
     }
-    anstream::println!();
+    outln!();
     let width =
         |of: fn(&Entry) -> &str| all.iter().map(|entry| of(entry).chars().count()).max().unwrap_or_default();
     let (keys, values) = (width(|entry| &entry.key).min(40), width(|entry| &entry.value).min(60));
@@ -124,7 +124,7 @@ fn print(entry: &Entry, keys: usize, values: usize) {
             format!("  {ASKS}ignored{ASKS:#}: {}", visible(reason.as_deref().unwrap_or_default()))
         }
     };
-    anstream::println!(
+    outln!(
         "{NAME}{:keys$}{NAME:#}  {:values$}  {QUIET}{}{QUIET:#}{after}",
         visible(key),
         visible(value),

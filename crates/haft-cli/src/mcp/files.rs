@@ -74,9 +74,9 @@ impl FileKind {
 }
 
 impl McpFiles {
-    /// Gathers the servers of the files in force and of the workspace's `.mcp.json`, which is read; a server of the user's takes
+    /// Gathers the servers of the files in force and of the workspace's `.mcp.json`; a server of the user's takes
     /// the place of the workspace's, and one of its `haft.toml` that of its `.mcp.json`.
-    pub(crate) fn of(files: &[&ConfigFile], workdir: &Workdir) -> Result<Self> {
+    pub(crate) fn of(files: &[&ConfigFile], workdir: &Workdir, mcp_json: Option<&McpJson>) -> Result<Self> {
         let mut read = Self {
             servers: Vec::new(),
             notes: Vec::new(),
@@ -95,7 +95,7 @@ impl McpFiles {
                 Err(error) => read.notes.push(error.to_string()),
             }
         }
-        if let Some(workspace) = WorkspaceFile::of(workdir)? {
+        if let Some(workspace) = mcp_json {
             let place = if workspace.is_trusted()? { Place::Workspace } else { Place::Untrusted };
             match ServersFile::from_json(&workspace.text, WORKSPACE_FILE, variables_of(place)) {
                 Ok(servers) => read.take(within(servers, place, workdir), place, FileKind::McpJson),
@@ -117,7 +117,7 @@ impl McpFiles {
         }
         for file in [FileKind::Haft, FileKind::McpJson] {
             if self.untrusted.iter().any(|server| server.file == file) {
-                anstream::eprintln!(
+                errln!(
                     "{ASKS}note{ASKS:#}: the servers of `{}` are not started before you trust it; look at it, then run `{}`",
                     file.name(),
                     file.trusted_by()
@@ -218,13 +218,14 @@ pub(super) fn unwritable(error: PrivateFileError) -> anyhow::Error {
 }
 
 /// Is the file of a workspace's servers, as it is now.
-pub(super) struct WorkspaceFile {
+pub(crate) struct McpJson {
     pub(super) path: PathBuf,
     pub(super) text: String,
 }
 
-impl WorkspaceFile {
-    pub(super) fn of(workdir: &Workdir) -> Result<Option<Self>> {
+impl McpJson {
+    /// Reads the file, if there is one.
+    pub(crate) fn of(workdir: &Workdir) -> Result<Option<Self>> {
         let path = workdir.root_path().join(WORKSPACE_FILE);
         Ok(text_of(&path)?.map(|text| Self { path, text }))
     }

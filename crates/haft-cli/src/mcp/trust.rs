@@ -1,5 +1,5 @@
 use super::arguments::TrustOptions;
-use super::files::{self, WORKSPACE_FILE, WorkspaceFile};
+use super::files::{self, McpJson, WORKSPACE_FILE};
 use crate::exit::{Exit, UsageError};
 use crate::opened_workdir;
 use crate::paint::{GOOD, NAME};
@@ -10,7 +10,7 @@ use haft::mcp::ServersFile;
 /// Lets the servers of a workspace be started, as its file is now.
 pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
-    let Some(file) = WorkspaceFile::of(&workdir)? else {
+    let Some(file) = McpJson::of(&workdir)? else {
         let root = workdir.root_path().display();
         let message = format!(
             "there is no `{WORKSPACE_FILE}` in `{root}` to trust; name its workspace with `--workdir`"
@@ -22,15 +22,13 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     let read = read.map_err(|error| UsageError(error.to_string()))?;
     let path = visible(&file.path.display().to_string());
     if file.is_trusted()? {
-        anstream::println!("{NAME}{path}{NAME:#} is trusted already");
+        outln!("{NAME}{path}{NAME:#} is trusted already");
         return Ok(Exit::Done);
     }
     file.trust()?;
-    anstream::println!(
-        "{GOOD}trusted{GOOD:#} {NAME}{path}{NAME:#} as it is now; after a change it is not trusted again"
-    );
+    outln!("{GOOD}trusted{GOOD:#} {NAME}{path}{NAME:#} as it is now; after a change it is not trusted again");
     for server in read.servers {
-        anstream::println!("  {}", server.name);
+        outln!("  {}", server.name);
     }
     Ok(Exit::Done)
 }
@@ -40,6 +38,6 @@ pub(super) fn untrust(options: &TrustOptions) -> Result<Exit> {
     let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let was = files::untrust(&workdir)?;
     let after = if was { "is trusted no more; its servers are not started" } else { "was not trusted" };
-    anstream::println!("{NAME}{WORKSPACE_FILE}{NAME:#} {after}");
+    outln!("{NAME}{WORKSPACE_FILE}{NAME:#} {after}");
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 use super::arguments::TrustOptions;
-use crate::config::{Configuration, beside_policy};
-use crate::exit::{Exit, UsageError};
+use crate::config::{Checked, Configuration, beside_policy};
+use crate::exit::{Exit, UsageError, note};
 use crate::opened_workdir;
 use crate::own_tools;
 use crate::paint::{GOOD, NAME};
@@ -8,6 +8,7 @@ use crate::policy_setup::{PolicySetup, Texts, TrustStore, WorkspaceFile, workspa
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
+use haft::Workdir;
 use haft::policy::Trust;
 use std::path::Path;
 
@@ -31,22 +32,30 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     PolicySetup::new(&configuration, &workdir, given).as_trusted(&file, &tools, &catalog)?;
     let name = visible(&file.name.display().to_string());
     if file.trust == Trust::Trusted {
-        anstream::println!("{NAME}{name}{NAME:#} is trusted already");
+        outln!("{NAME}{name}{NAME:#} is trusted already");
+        look(&workdir);
         return Ok(Exit::Done);
     }
     TrustStore::of(&user)?.trust(&file)?;
-    anstream::println!(
-        "{GOOD}trusted{GOOD:#} {NAME}{name}{NAME:#} as it is now; after a change it is not trusted again"
-    );
+    outln!("{GOOD}trusted{GOOD:#} {NAME}{name}{NAME:#} as it is now; after a change it is not trusted again");
     print_files(&file);
     let beside = beside_policy(&text);
     if !beside.is_empty() {
-        anstream::println!("It also says, beside what may be done:");
+        outln!("It also says, beside what may be done:");
     }
     for (key, value) in beside {
-        anstream::println!("  {} = {}", visible(&key), visible(&value));
+        outln!("  {} = {}", visible(&key), visible(&value));
     }
+    look(&workdir);
     Ok(Exit::Done)
+}
+
+/// Tells what stands in the way of those who trust the file.
+fn look(workdir: &Workdir) {
+    match Checked::of(workdir) {
+        Ok(checked) => checked.print(),
+        Err(error) => note(error.as_ref()),
+    }
 }
 
 /// Trusts the policy file of a workspace no more.
@@ -55,18 +64,18 @@ pub(super) fn untrust(options: &TrustOptions) -> Result<Exit> {
     let file = workspace_path(&workdir);
     let path = visible(&file.display().to_string());
     if TrustStore::of(&UserDirectories::from_environment())?.untrust(&file)? {
-        anstream::println!("{NAME}{path}{NAME:#} is trusted no more; it only takes away now");
+        outln!("{NAME}{path}{NAME:#} is trusted no more; it only takes away now");
     } else {
-        anstream::println!("{NAME}{path}{NAME:#} was not trusted");
+        outln!("{NAME}{path}{NAME:#} was not trusted");
     }
     Ok(Exit::Done)
 }
 
 fn print_files(file: &WorkspaceFile) {
     for path in file.files() {
-        anstream::println!("  {}", visible(&path.display().to_string()));
+        outln!("  {}", visible(&path.display().to_string()));
     }
     if let Some(digest) = file.digest() {
-        anstream::println!("  sha256 {digest}");
+        outln!("  sha256 {digest}");
     }
 }

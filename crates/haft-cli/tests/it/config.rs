@@ -52,6 +52,29 @@ fn the_tools_that_are_offered_are_chosen() {
 }
 
 #[test]
+fn what_would_stop_those_who_trust_a_file_is_found_before_anybody_does() {
+    let commands = tree("", "[shell.commands.x]\noperands = \"bogus\"\n");
+    assert!(as_user(&commands, &["config", "check"]).ends_with("exit 1\n"));
+    for broken in [
+        "[mcp.servers.x]\ncommand = \"\"\n",
+        "[mcp.servers.\"a b\"]\ncommand = \"x\"\n",
+        "[workdir]\nroots = [\"nowhere\"]\n",
+        "[openapi.pets]\n",
+    ] {
+        let tree = tree("", broken);
+        let before = as_user(&tree, &["config", "check"]);
+        assert!(before.contains("stderr: error: ") && before.ends_with("exit 1\n"), "{broken}: {before}");
+        // The same is told when it is trusted, and nothing works then.
+        for again in ["trusted haft.toml as it is now", "haft.toml is trusted already"] {
+            let trusted = as_user(&tree, &["policy", "trust"]);
+            assert!(trusted.contains(again) && trusted.contains("stderr: error: "), "{broken}: {trusted}");
+            assert!(!trusted.contains("note"), "{broken}: {trusted}");
+        }
+        assert!(as_user(&tree, &["config", "check"]).ends_with("exit 1\n"), "{broken}");
+    }
+}
+
+#[test]
 fn other_directories_are_worked_in_where_the_user_says_so() {
     let read = ["call", "read_file", "--profile", "full_access"];
     let far = |tree: &Tree| {

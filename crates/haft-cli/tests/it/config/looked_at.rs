@@ -46,11 +46,10 @@ fn what_is_set_is_shown_with_its_place() {
         &tree,
         &["config", "check"],
         expect![[r#"
-        ok  $XDG_CONFIG_HOME/haft/haft.toml
-        ok  haft.toml
+        stderr: error: haft.toml:12:7: server `time`: `url`: it holds a user; write who you are in `headers`
         stderr: note: haft.toml is not trusted, so it only takes away; look at it, then run `haft policy trust`
         stderr: note: haft.toml:1: the profile `full_access` is ignored, because the file is not trusted and what holds without it is `workspace_write`
-        exit 0
+        exit 1
     "#]],
     );
     as_user(&tree, &["policy", "trust"]);
