@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result, bail};
 use haft::tools_core::CallOutcome;
 use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _};
 use serde_json::Value;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,16 +78,17 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task) -> Result<Exit
 /// Reads the arguments from where the command line says they are.
 pub(crate) fn read_input(source: &str) -> Result<Value> {
     let (text, place) = if source == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).with_context(|| {
+        let place = "on standard input".to_owned();
+        let read = read_bounded(std::io::stdin(), &place, MOST_INPUT)?.with_context(|| {
             UsageError("cannot read the arguments from standard input; write UTF-8".to_owned())
         })?;
-        (text, "on standard input".to_owned())
+        (read, place)
     } else if let Some(path) = source.strip_prefix('@') {
-        let text = std::fs::read_to_string(path).with_context(|| {
-            UsageError(format!("cannot read the arguments from `{path}`; name a text file after the `@`"))
-        })?;
-        (text, format!("in `{path}`"))
+        let unreadable =
+            || UsageError(format!("cannot read the arguments from `{path}`; name a text file after the `@`"));
+        let place = format!("in `{path}`");
+        let file = std::fs::File::open(path).with_context(unreadable)?;
+        (read_bounded(file, &place, MOST_INPUT)?.with_context(unreadable)?, place)
     } else {
         (source.to_owned(), "on the command line".to_owned())
     };
@@ -114,4 +115,39 @@ pub(crate) fn read_input(source: &str) -> Result<Value> {
     bail!(UsageError(format!(
         "the arguments {place} are {kind} and not an object; write one object, {example}"
     )))
+}
+
+/// The most bytes of arguments that are read, whatever a configuration lets a call have.
+const MOST_INPUT: u64 = 1 << 30;
+
+/// Reads arguments from what may never end.
+fn read_bounded(source: impl Read, place: &str, most: u64) -> Result<std::io::Result<String>> {
+    let mut bytes = Vec::new();
+    let read = source.take(most + 1).read_to_end(&mut bytes);
+    if bytes.len() as u64 > most {
+        bail!(UsageError(format!(
+            "the arguments {place} have more than {most} bytes; write less at once, as by several calls"
+        )));
+    }
+    let is_text = |bytes| String::from_utf8(bytes).map_err(std::io::Error::other);
+    Ok(read.and_then(|_| is_text(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_bounded;
+
+    #[test]
+    fn what_never_ends_is_not_read_for_ever() {
+        assert_eq!(read_bounded(&b"{}"[..], "in `x`", 2).unwrap().unwrap(), "{}");
+        let error = read_bounded(std::io::repeat(b'x'), "in `/dev/zero`", 7).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the arguments in `/dev/zero` have more than 7 bytes; write less at once, as by several calls"
+        );
+        // One that is cut within a character is too long, and not something else than text.
+        let cut = read_bounded("ää".as_bytes(), "in `x`", 2).unwrap_err();
+        assert!(cut.to_string().contains("more than 2 bytes"));
+        assert!(read_bounded(&b"\xff"[..], "in `x`", 2).unwrap().is_err());
+    }
 }

@@ -1,7 +1,4 @@
-use haft::tools_core::{Mode, ModeError, Selector};
-
-/// How much two names may differ for one to be meant by the other, from 0 to 1.
-const ALIKE: f64 = 0.7;
+use haft::tools_core::{Mode, ModeError, Selector, nearest};
 
 /// Is what a person enters: something for the model, or a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,17 +101,11 @@ fn command(name: &str, argument: &str) -> Result<Command, String> {
         "quit" | "exit" => Command::Quit,
         _ => {
             let name = name.chars().take(40).collect::<String>();
-            let near = nearest(&name).map_or_else(String::new, |near| format!("did you mean `/{near}`? "));
+            let near = nearest(&name, NAMES);
+            let near = near.first().map_or_else(String::new, |near| format!("did you mean `/{near}`? "));
             return Err(format!("there is no command `/{name}`; {near}`/help` lists those that there are"));
         }
     })
-}
-
-/// The command that is most like what was written, if one is.
-fn nearest(name: &str) -> Option<&'static str> {
-    let likeness = |known: &&str| strsim::jaro_winkler(&name.to_lowercase(), known);
-    let near = NAMES.into_iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
-    (likeness(&near) >= ALIKE).then_some(near)
 }
 
 /// Tells whether a text is entered to its end: not where a line ends with a backslash, or a fence of code is open.

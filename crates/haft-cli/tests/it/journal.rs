@@ -19,6 +19,8 @@ fn it_says_who_let_which_call_run() {
     assert_eq!(say(&tree, 0, &["journal"]), "Nothing is recorded.\nexit 0\n");
     say(&tree, 0, &["call", "list_files", "{}"]);
     assert_eq!(say(&tree, 0, &["journal"]), "Nothing is recorded.\nexit 0\n");
+    // A list of none of them would look like that.
+    assert!(say(&tree, 2, &["journal", "--last", "0"]).contains("0 is not in 1.."));
     say(&tree, 3, &WRITE);
     let (id, run) = waiting(&tree);
     say(&tree, 0, &["approvals", "approve", &id, "--for", "workspace"]);
