@@ -1,5 +1,7 @@
 //! `cargo xtask api`: every public item of every published crate, written down, so that a change to one is seen in review.
 
+mod traits;
+
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -55,8 +57,13 @@ fn lists(workspace: &Workspace, packages: &[&Package], mode: Mode) -> anyhow::Re
     let mut stale = Vec::new();
     for Package { name, .. } in packages {
         let json = format!("{BUILT}/doc/{}.json", name.replace('-', "_"));
-        let listed = workspace.capture("cargo", &["public-api", "--rustdoc-json", &json, "-sss"])?;
-        let fresh = String::from_utf8(listed).context("`cargo public-api` wrote no UTF-8")?;
+        let listed = |without: &str| {
+            let listed = workspace.capture("cargo", &["public-api", "--rustdoc-json", &json, without])?;
+            String::from_utf8(listed).context("`cargo public-api` wrote no UTF-8")
+        };
+        // Without all that is derived or holds by itself, which is told in short.
+        let items = listed("-sss")?;
+        let fresh = format!("{items}\n{}", traits::held(&listed("-s")?, &items));
         let file = folder.join(format!("{name}.txt"));
         let Some(change) = change(&std::fs::read_to_string(&file).unwrap_or_default(), &fresh) else {
             continue;

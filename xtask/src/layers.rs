@@ -2,12 +2,13 @@
 //!
 //! Each manifest under `crates/` says where its package stands (`[package.metadata.haft]` with `layer = 0` to `4`, or
 //! `beside = true`). The checks are functions over a parsed [`Graph`]; the invariant they guard is written in
-//! `docs/architecture.md`.
+//! `docs/architecture.md`. What lies beside them at the root is looked at, too.
 
 mod naming;
 mod reach;
 #[cfg(test)]
 mod tests;
+mod top_level;
 
 use std::fmt;
 
@@ -39,7 +40,12 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
             "Make `cargo metadata --locked` succeed and run `cargo xtask layers` again.",
         )
     })?;
-    let problems: Vec<String> = violations(&graph).iter().map(ToString::to_string).collect();
+    let mut found = violations(&graph);
+    // Without a repository there is nothing at the root but what was packed.
+    if let Ok(kept) = workspace.capture("git", &["ls-files", "-z"]) {
+        found.extend(top_level::violations(&String::from_utf8_lossy(&kept)));
+    }
+    let problems: Vec<String> = found.iter().map(ToString::to_string).collect();
     Failure::unless_empty(&problems, REPAIR)?;
     println!("{} packages looked at; every arrow between them points down", graph.packages.len());
     Ok(Outcome::Done)
