@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Traits that say nothing to whoever uses a type, but for those that rely on what compilers do.
-const UNTOLD: [&str; 6] =
-    ["Freeze", "RefUnwindSafe", "StructuralPartialEq", "Unpin", "UnsafeUnpin", "UnwindSafe"];
+const UNTOLD: [&str; 7] =
+    ["Freeze", "RefUnwindSafe", "StructuralPartialEq", "TrivialClone", "Unpin", "UnsafeUnpin", "UnwindSafe"];
 
 /// Writes a line for each type with the traits that are in the longer list and not in the shorter: those that were derived,
 /// and those that hold by themselves. What does not hold of `Send` and `Sync` is marked with a `!`.
