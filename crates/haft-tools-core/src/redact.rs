@@ -29,7 +29,8 @@ const MOST_BYTES: usize = 64 * 1024;
 /// those that begin at the same place the longest. While none is registered, nothing is looked at.
 ///
 /// Found are a secret as it is and as JSON writes it, also with slashes or all but ASCII escaped, with line ends of either
-/// kind, and within a number. One that is encoded in another way (base64, percent signs), cut in
+/// kind, and within a number; of one of several lines also each line by itself that is one word of at least 16 bytes, as those
+/// of a private key are. One that is encoded in another way (base64, percent signs), cut in
 /// pieces by other text, or within an image is not: a redactor is a net below careful tools, not in place of them.
 ///
 /// ```

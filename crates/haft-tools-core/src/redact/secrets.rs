@@ -118,7 +118,11 @@ impl Rewrite for Secrets {
     }
 }
 
-/// Writes a secret in every way in which it is found: with either kind of line ends, and as it is or as JSON writes it.
+/// The fewest bytes that a line has which tells something of a secret of several lines.
+const LEAST_LINE: usize = 16;
+
+/// Writes a secret in every way in which it is found: with either kind of line ends, and as it is or as JSON writes it. Of a
+/// secret of several lines, as a private key is, also each line that is one word: tools number lines, and give some of them.
 fn writings(secret: &str) -> Vec<Box<str>> {
     let lines = secret.replace("\r\n", "\n");
     let mut writings: Vec<Box<str>> = Vec::new();
@@ -128,6 +132,14 @@ fn writings(secret: &str) -> Vec<Box<str>> {
         writings.push(secret.into());
         for json in [json, &ascii(json, false), &ascii(json, true)] {
             writings.extend([json.into(), json.replace('/', "\\/").into()]);
+        }
+    }
+    if lines.contains('\n') {
+        let tells = |line: &&str| {
+            line.len() >= LEAST_LINE && !line.contains(char::is_whitespace) && !line.starts_with("-----")
+        };
+        for line in lines.lines().map(str::trim).filter(tells) {
+            writings.extend([line.into(), line.replace('/', "\\/").into()]);
         }
     }
     writings

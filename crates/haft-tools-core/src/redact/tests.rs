@@ -61,6 +61,17 @@ fn a_secret_is_found_however_json_and_lines_are_written() {
 }
 
 #[test]
+fn a_secret_of_several_lines_is_found_line_by_line() {
+    let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG/9w0BAQEFAASC\nshort\nQzE5MTk1OTE5MTkxOTE5\n-----END PRIVATE KEY-----\n";
+    let redactor = redactor([key]);
+    assert_eq!(redactor.redact(key), "[redacted]\n");
+    let numbered = "1\t-----BEGIN PRIVATE KEY-----\n2\tMIIEvQIBADANBgkqhkiG/9w0BAQEFAASC\n3\tshort\n4\tQzE5MTk1OTE5MTkxOTE5";
+    let told = "1\t-----BEGIN PRIVATE KEY-----\n2\t[redacted]\n3\tshort\n4\t[redacted]";
+    assert_eq!(redactor.redact(numbered), told);
+    assert_eq!(redactor.redact(r"MIIEvQIBADANBgkqhkiG\/9w0BAQEFAASC"), "[redacted]");
+}
+
+#[test]
 fn a_number_with_a_secret_is_replaced_as_a_whole() {
     let mut value = json!({ "pin": 90_210_042, "more": [-190_210_042.5, 9021], "text": "is 90210042" });
     redactor(["90210042"]).redact_value(&mut value);
