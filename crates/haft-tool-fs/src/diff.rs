@@ -1,4 +1,5 @@
 use crate::words::size;
+use haft_core::Visible;
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -37,8 +38,9 @@ impl Diff {
         Self { hunks: hunks(lines_before, &old, &new), is_new: false }
     }
 
-    /// Writes the whole diff with its head, for people.
+    /// Writes the whole diff with its head, for people: a path is one line of it, whatever is in its names.
     pub(crate) fn for_host(&self, path: &str) -> String {
+        let path = Visible::line(path);
         let old = if self.is_new { "/dev/null".to_owned() } else { format!("a/{path}") };
         format!("--- {old}\n+++ b/{path}\n{}", cut(&self.hunks, HOST_BYTES))
     }

@@ -132,7 +132,7 @@ pub(super) fn patch(contents: &Contents<'_>, path: &str, entry: &Net) -> Option<
         _ => {}
     }
     if was_at != path && before.is_there() && after.is_there() {
-        let _ = write!(text, "rename from {was_at}\nrename to {path}\n");
+        let _ = write!(text, "rename from {}\nrename to {}\n", quoted(was_at), quoted(path));
     }
     if before.digest().is_some() && before.digest() == after.digest() {
         return Some(text);
@@ -161,7 +161,32 @@ pub(super) fn patch(contents: &Contents<'_>, path: &str, entry: &Net) -> Option<
 
 /// Writes a path as one of a side; an absolute one as it is below the root of the file system.
 fn sided(side: &str, path: &str) -> String {
-    format!("{side}/{}", path.trim_start_matches('/'))
+    quoted(&format!("{side}/{}", path.trim_start_matches('/')))
+}
+
+/// Writes a path as git does, in quotes where it has what could pass for another line or end the name.
+fn quoted(path: &str) -> String {
+    if !path.contains(|character: char| character.is_control() || matches!(character, '"' | '\\')) {
+        return path.to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for character in path.chars() {
+        match character {
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            '"' | '\\' => quoted.extend(['\\', character]),
+            character if character.is_control() => {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    // Writing to a string cannot fail.
+                    let _ = write!(quoted, "\\{byte:03o}");
+                }
+            }
+            character => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 fn text_of(content: Content) -> String {
@@ -181,9 +206,11 @@ fn directory_line(was_at: &str, path: &str, before: &PathState, after: &PathStat
     match (before.is_there(), after.is_there()) {
         // Files show the directories that they are in.
         (false, true) if matches!(after, PathState::Directory { .. }) => None,
-        (false, true) => Some(format!("new {} {path}", what(after))),
-        (true, false) => Some(format!("deleted {} {was_at}", what(before))),
-        (true, true) if was_at != path => Some(format!("moved {} {was_at} to {path}", what(after))),
+        (false, true) => Some(format!("new {} {}", what(after), quoted(path))),
+        (true, false) => Some(format!("deleted {} {}", what(before), quoted(was_at))),
+        (true, true) if was_at != path => {
+            Some(format!("moved {} {} to {}", what(after), quoted(was_at), quoted(path)))
+        }
         _ => None,
     }
 }

@@ -206,3 +206,28 @@ fn a_part_that_a_later_one_builds_on_is_not_undone() {
     assert!(said.contains("turn 4 of the run"), "{said}");
     assert!(said.contains("in turn 1, 2, 3"), "{said}");
 }
+
+#[test]
+fn a_name_puts_no_other_file_into_a_patch() {
+    let tree = Tree::new();
+    let name = "d\nnew file mode 100755\n--- /dev/null\n+++ b/evil.sh\n@@ -0,0 +1 @@\n+evil \"\\\u{85}";
+    call(&tree, "write_file", &json!({ "path": name, "content": "benign\n" }));
+    let run = runs(&tree)[0].clone();
+    let quoted =
+        r#"d\nnew file mode 100755\n--- /dev/null\n+++ b/evil.sh\n@@ -0,0 +1 @@\n+evil \"\\\302\205"#;
+    let expected = format!(
+        "diff --git \"a/{quoted}\" \"b/{quoted}\"\nnew file mode 100644\n--- /dev/null\n+++ \"b/{quoted}\"\n@@ -0,0 +1 @@\n+benign\nexit 0\n"
+    );
+    assert_eq!(say(&tree, 0, &["diff", &run]), expected);
+    // git makes of it the one file that was made.
+    let patch = haft(tree.path(), &["diff", &run]).output().unwrap().stdout;
+    let elsewhere = Tree::new().file("made.patch", &String::from_utf8(patch).unwrap());
+    let git = std::process::Command::new("git")
+        .args(["apply", "made.patch"])
+        .current_dir(elsewhere.path())
+        .env("GIT_CEILING_DIRECTORIES", elsewhere.path().parent().unwrap())
+        .output()
+        .unwrap();
+    assert!(git.status.success(), "{git:?}");
+    assert_eq!(elsewhere.read(name), "benign\n");
+}

@@ -179,3 +179,12 @@ proptest! {
         prop_assert_eq!(apply(&edited, &hunks(0, &edited, &old)), Ok(old.clone()));
     }
 }
+
+#[test]
+fn a_name_cannot_pass_for_lines_of_the_difference() {
+    let path = "notes.md\n@@ -1 +1 @@\n-old\n+harmless";
+    let shown = Diff::new(Some("a\n"), "b\n").for_host(path);
+    let head = r"--- a/notes.md\n@@ -1 +1 @@\n-old\n+harmless";
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines, [head, &head.replacen("--- a/", "+++ b/", 1), "@@ -1 +1 @@", "-a", "+b"]);
+}
