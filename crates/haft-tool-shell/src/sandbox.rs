@@ -25,7 +25,8 @@
 //! starts can be made by it, and are set aside when it has ended: renamed, and the model is told.
 //!
 //! Looked at are the roots themselves and the directories from there to where the script runs. A repository deeper down,
-//! or one that the script makes, has hooks that can be written.
+//! or one that the script makes, has hooks that can be written. In one that was there, a submodule or worktree that is added
+//! may have what git itself writes for it, and nothing else that git runs.
 //!
 //! # What is denied
 //!
@@ -36,6 +37,7 @@ mod aside;
 mod confined;
 mod denial;
 mod places;
+mod repository;
 mod requests;
 
 pub(crate) use confined::Confined;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::aside::{ASIDE, move_aside};
+use super::repository::Repository;
 use super::{ShellSandbox, denial, places, requests};
 use crate::script::{Script, Surroundings};
 use haft_core::ToolError;
@@ -25,6 +26,14 @@ pub(crate) struct Confined {
     root: PathBuf,
     lacks: Vec<SandboxLack>,
     watched: Vec<Watched>,
+    repositories: Vec<Repository>,
+}
+
+/// What became of a place that was made.
+enum Made {
+    SetAside(String),
+    /// It is still there.
+    Left(String),
 }
 
 /// A protected place that no mount can hold: it was not there, or it is a link.
@@ -50,7 +59,7 @@ impl ShellSandbox {
         if let Some(port) = port {
             bounds.confinement = std::mem::take(&mut bounds.confinement).serve(port);
         }
-        let Bounds { confinement, watched, .. } = bounds;
+        let Bounds { confinement, watched, repositories, .. } = bounds;
         let lacks = self.sandbox.lacks(&confinement);
         let why: Vec<&str> =
             lacks.iter().filter(|lack| !lack.is_of_limits()).map(|lack| lack.model_text()).collect();
@@ -63,7 +72,7 @@ impl ShellSandbox {
         }
         let (sandbox, directory) = (self.sandbox.clone(), directory.to_owned());
         let root = surroundings.workdir.root_path().to_owned();
-        Ok(Confined { sandbox, confinement, directory, root, lacks, watched })
+        Ok(Confined { sandbox, confinement, directory, root, lacks, watched, repositories })
     }
 }
 
@@ -88,13 +97,20 @@ impl Confined {
     /// Says what the model should know, once the script has ended: what was denied, and what was set aside.
     pub(crate) fn remarks(&mut self, output: &str, has_failed: bool) -> String {
         let mut remarks = String::new();
-        for name in self.set_aside() {
+        for made in self.set_aside() {
             // Writing to a string cannot fail.
-            let _ = writeln!(
-                remarks,
-                "[the command made `{name}`, a protected place, so it was renamed to `{name}{ASIDE}`; if it is needed \
-                 there, run the command again with \"access\": [\"write {name}\"], which the user is asked about]"
-            );
+            let _ = match made {
+                Made::SetAside(name) => writeln!(
+                    remarks,
+                    "[the command made `{name}`, a protected place, so it was renamed to `{name}{ASIDE}`; if it is needed \
+                     there, run the command again with \"access\": [\"write {name}\"], which the user is asked about]"
+                ),
+                Made::Left(name) => writeln!(
+                    remarks,
+                    "[the command made `{name}`, a protected place, and it could not be renamed; tell the user to look at it \
+                     and to remove it before anything else is run here]"
+                ),
+            };
         }
         if has_failed {
             let Self { sandbox, confinement, directory, root, .. } = self;
@@ -110,8 +126,9 @@ impl Confined {
     }
 
     /// Renames what was made in protected places, and gives the names that it had.
-    fn set_aside(&mut self) -> Vec<String> {
-        let watched = std::mem::take(&mut self.watched);
+    fn set_aside(&mut self) -> Vec<Made> {
+        let (watched, repositories) =
+            (std::mem::take(&mut self.watched), std::mem::take(&mut self.repositories));
         // What was not there is there now, or a link leads elsewhere.
         let was_made = |watched: &Watched| match (fs::read_link(&watched.place).ok(), &watched.target) {
             (found, Some(target)) => {
@@ -120,10 +137,22 @@ impl Confined {
             (_, None) => watched.place.symlink_metadata().is_ok(),
         };
         let made = watched.into_iter().filter(was_made);
-        let moved = made.filter_map(|Watched { root, place, has_parent, .. }| {
+        let made = made.map(|Watched { root, place, has_parent, .. }| {
             let place = if has_parent { place } else { link_to(&root, place) };
-            move_aside(&root, &place).ok()?;
-            Some(place.strip_prefix(&root).unwrap_or(&place).to_string_lossy().into_owned())
+            (root, place)
+        });
+        let in_repositories = repositories.iter().flat_map(|repository| {
+            repository.made().into_iter().map(|place| (repository.root.clone(), place))
+        });
+        let made: BTreeSet<(PathBuf, PathBuf)> = made.chain(in_repositories).collect();
+        let moved = made.into_iter().filter_map(|(root, place)| {
+            let name = place.strip_prefix(&root).unwrap_or(&place).to_string_lossy().into_owned();
+            match move_aside(&root, &place) {
+                Ok(()) => Some(Made::SetAside(name)),
+                // It went with what it lay in.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(_) => Some(Made::Left(name)),
+            }
         });
         moved.collect()
     }
@@ -144,6 +173,7 @@ struct Bounds<'a> {
     /// Directories that may be written, in which protected places are looked for.
     writable: BTreeSet<PathBuf>,
     watched: Vec<Watched>,
+    repositories: Vec<Repository>,
 }
 
 impl<'a> Bounds<'a> {
@@ -165,6 +195,7 @@ impl<'a> Bounds<'a> {
             confinement,
             writable: BTreeSet::new(),
             watched: Vec::new(),
+            repositories: Vec::new(),
         };
         for (root, access) in &surroundings.roots {
             bounds.read(root);
@@ -305,17 +336,18 @@ impl<'a> Bounds<'a> {
         for root in &roots {
             let below = directory.ancestors().take_while(|above| above.starts_with(root));
             let looked_at: BTreeSet<&Path> = below.chain([root.as_path()]).collect();
-            for place in looked_at
-                .into_iter()
-                .flat_map(|at| self.sandbox.protected.iter().map(move |pattern| pattern.places(at)))
-            {
-                places.extend(place.into_iter().map(|place| (root.clone(), place)));
+            for at in looked_at {
+                for found in self.sandbox.protected.iter().map(|pattern| pattern.places(at)) {
+                    places.extend(found.all().map(|place| (root.clone(), place)));
+                }
+                self.watch_repository(root, &at.join(".git"), &declared);
             }
         }
         for directory in places::git_directories(self.surroundings.workdir.root_path()) {
             let inside = self.sandbox.protected.iter().filter_map(|pattern| pattern.inside(".git"));
-            let found = inside.flat_map(|pattern| pattern.places(&directory));
+            let found = inside.flat_map(|pattern| pattern.places(&directory).all().collect::<Vec<_>>());
             places.extend(found.map(|place| (directory.clone(), place)));
+            self.watch_repository(&directory, &directory, &declared);
         }
         let paths = self.sandbox.protected_paths.iter();
         places.extend(paths.filter_map(|path| Some((path.parent()?.to_owned(), path.clone()))));
@@ -337,6 +369,7 @@ impl<'a> Bounds<'a> {
                 // What could be made is looked for when the script has ended, but for what a repository has that the script makes.
                 Err(_) => {
                     let has_parent = place.parent().is_some_and(Path::is_dir);
+                    let (root, place) = if has_parent { really(&roots, root, place) } else { (root, place) };
                     if has_parent || !is_of_repository(&place) {
                         self.watched.push(Watched { root, place, target: None, has_parent });
                     }
@@ -348,12 +381,32 @@ impl<'a> Bounds<'a> {
         }
     }
 
+    /// Takes note of what is protected in a directory of git's that is there and may be written.
+    fn watch_repository(&mut self, root: &Path, directory: &Path, declared: &[(PathBuf, bool)]) {
+        let is_there = directory.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if is_there && self.is_writable(directory) {
+            let inside = self.sandbox.protected.iter().filter_map(|pattern| pattern.inside(".git"));
+            let declared = declared.iter().map(|(path, _)| path.clone());
+            self.repositories.push(Repository::before(root, directory, inside).but_for(declared));
+        }
+    }
+
     fn is_writable(&self, place: &Path) -> bool {
         self.writable.iter().any(|path| place.starts_with(path))
     }
 
     fn protect_place(&mut self, place: &Path) {
         self.confinement = std::mem::take(&mut self.confinement).protect(place);
+    }
+}
+
+/// Says where a place is, whose directory may be there by links, as below a root.
+fn really(roots: &[PathBuf], root: PathBuf, place: PathBuf) -> (PathBuf, PathBuf) {
+    let real = place.parent().and_then(|above| Some(above.canonicalize().ok()?.join(place.file_name()?)));
+    let below = |real: &Path| roots.iter().find(|root| real.starts_with(root)).cloned();
+    match real.and_then(|real| Some((below(&real)?, real))) {
+        Some(found) => found,
+        None => (root, place),
     }
 }
 

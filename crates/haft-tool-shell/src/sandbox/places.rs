@@ -15,6 +15,21 @@ pub(super) struct Pattern {
     below: Option<Box<str>>,
 }
 
+/// What was found of a pattern; all of it is to be protected.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) places: Vec<PathBuf>,
+    /// Where more lies below than was looked at.
+    pub(super) more_below: Option<PathBuf>,
+}
+
+impl Found {
+    /// The places, and where there are too many of them the part in which they lie.
+    pub(super) fn all(self) -> impl Iterator<Item = PathBuf> {
+        self.places.into_iter().chain(self.more_below)
+    }
+}
+
 impl Pattern {
     pub(super) fn new(pattern: &str) -> Self {
         match pattern.split_once("/**/") {
@@ -24,19 +39,20 @@ impl Pattern {
     }
 
     /// Finds the places in a directory, those that are there and those that could be made.
-    pub(super) fn places(&self, directory: &Path) -> Vec<PathBuf> {
+    pub(super) fn places(&self, directory: &Path) -> Found {
         let beginning = directory.join(&*self.beginning);
-        let Some(below) = &self.below else { return vec![beginning] };
-        let mut found = Vec::new();
-        let mut directories = vec![(beginning, 0)];
+        let Some(below) = &self.below else { return Found { places: vec![beginning], more_below: None } };
+        let mut found = Found::default();
+        let mut directories = vec![(beginning.clone(), 0)];
         let mut looked_in = 0;
         while let Some((directory, depth)) = directories.pop() {
             looked_in += 1;
-            if looked_in > MOST_DIRECTORIES {
+            if looked_in > MOST_DIRECTORIES || depth > MOST_DEPTH {
+                found.more_below = Some(beginning);
                 break;
             }
             if depth > 0 {
-                found.push(directory.join(&**below));
+                found.places.push(directory.join(&**below));
             }
             let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
             let inner = entries.filter(|entry| {
@@ -47,11 +63,14 @@ impl Pattern {
                         Some("objects" | "refs" | "logs" | "hooks" | "info")
                     )
             });
-            if depth < MOST_DEPTH {
-                directories.extend(inner.map(|entry| (entry.path(), depth + 1)));
-            }
+            directories.extend(inner.map(|entry| (entry.path(), depth + 1)));
         }
         found
+    }
+
+    /// Tells whether the places are anywhere below a part, so that others come to be with what is made there.
+    pub(super) fn is_below(&self) -> bool {
+        self.below.is_some()
     }
 
     /// The pattern for a directory that takes the place of one that the pattern begins with: that of a repository whose
@@ -100,7 +119,9 @@ mod tests {
 
     fn places(pattern: &str, tree: &Tree) -> Vec<String> {
         let found = Pattern::new(pattern).places(tree.path());
+        assert_eq!(found.more_below, None);
         let mut found: Vec<String> = found
+            .places
             .iter()
             .filter_map(|path| Some(path.strip_prefix(tree.path()).ok()?.to_str()?.to_owned()))
             .collect();
@@ -119,6 +140,16 @@ mod tests {
         let expected =
             ["a", "b", "b/modules/c", "b/modules"].map(|name| format!(".git/modules/{name}/hooks"));
         assert_eq!(places(".git/modules/**/hooks", &tree), expected);
+    }
+
+    #[test]
+    fn where_too_much_lies_below_that_is_told() {
+        for path in ["a/b/c/d/e/f/g/h/i", "a/b/c/d/e/f/g/h"] {
+            let tree = Tree::new().directory(&format!(".git/modules/{path}"));
+            let found = Pattern::new(".git/modules/**/hooks").places(tree.path());
+            let too_deep = path.ends_with('i').then(|| tree.path().join(".git/modules"));
+            assert_eq!(found.more_below, too_deep, "{path}");
+        }
     }
 
     #[test]

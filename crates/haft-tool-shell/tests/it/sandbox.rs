@@ -261,6 +261,49 @@ async fn git_commits_and_its_hooks_stay_as_they_are() {
 }
 
 #[tokio::test]
+async fn a_submodule_that_is_made_brings_no_hooks_and_no_flood_opens_those_there_are() {
+    if !is_there() {
+        return;
+    }
+    let tree = Tree::new().file("a", "1\n");
+    git(&tree, &["init", "-q"]);
+    git(&tree, &["init", "-q", "--bare", ".git/modules/old"]);
+    let shell = confined(tree);
+    let reply = shell
+        .run("git init -q --bare .git/modules/new && python3 -c 'open(\".git/modules/new/hooks/post-checkout\", \"w\")'")
+        .await;
+    let reply = shown(&reply);
+    assert!(reply.contains("renamed to `.git/modules/new/hooks.set-aside`"), "{reply}");
+    // What git has written is left.
+    assert!(!reply.contains("modules/new/config"), "{reply}");
+    assert!(shell.tree.path().join(".git/modules/new/config").exists());
+    let flood =
+        "python3 -c 'import os\nfor number in range(600): os.makedirs(\".git/modules/d%d\" % number)'";
+    let reply = shown(&shell.run(flood).await);
+    assert!(reply.contains("renamed to `.git/modules.set-aside`"), "{reply}");
+    // Where there are too many before a script, it can write none of them.
+    for number in 0..600 {
+        fs::create_dir_all(shell.tree.path().join(format!(".git/modules/d{number}"))).expect("it is ours");
+    }
+    git(&shell.tree, &["init", "-q", "--bare", ".git/modules/old"]);
+    shell.run("python3 -c 'open(\".git/modules/old/hooks/post-checkout\", \"w\")'").await;
+    shell.run("python3 -c 'open(\".git/modules/x\", \"w\")'").await;
+    assert!(!shell.tree.path().join(".git/modules/old/hooks/post-checkout").exists());
+    assert!(!shell.tree.path().join(".git/modules/x").exists());
+}
+
+#[tokio::test]
+async fn a_protected_place_is_found_behind_a_link_that_was_there() {
+    if !is_there() {
+        return;
+    }
+    let shell = confined(Tree::new().directory("agents/claude").link(".claude", "agents/claude"));
+    let reply = shown(&shell.run("python3 -c 'open(\"agents/claude/settings.json\", \"w\")'").await);
+    assert!(reply.contains("renamed to `agents/claude/settings.json.set-aside`"), "{reply}");
+    assert!(!shell.tree.path().join(".claude/settings.json").exists());
+}
+
+#[tokio::test]
 async fn git_commits_in_a_worktree_whose_repository_is_elsewhere() {
     if !is_there() {
         return;
