@@ -1,6 +1,6 @@
 use super::kept_call::{KeptCall, Place, WaitsIn};
 use super::unknown;
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, UsageError, say_note};
 use crate::printed::print_json;
 use crate::task;
 use crate::timeline::visible;
@@ -22,6 +22,11 @@ pub(super) async fn answer(place: &Place, entry: &KeptCall, approval: Approval, 
     }
     if !place.answer(entry, &approval).await? {
         return Err(unknown(place, id.as_str()));
+    }
+    if let Ok(Some(before)) = &entry.answer
+        && before.denies() != approval.denies()
+    {
+        say_note(&format!("`{id}` was {} before; that answer no longer holds", super::named(before)));
     }
     if json {
         print_json(&AnsweredCall::of(entry, Some(&approval)))?;

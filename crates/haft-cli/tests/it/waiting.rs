@@ -356,3 +356,44 @@ fn nothing_is_left_of_what_did_not_wait() {
     );
     assert!(say(&tree, 2, &["resume", "run-1"]).contains("no run `run-1` is kept"));
 }
+
+#[test]
+fn an_approval_is_for_the_change_that_was_shown() {
+    let write = ["call", "write_file", r#"{"path":"a.txt","content":"new\n"}"#];
+    let edit = ["call", "edit_file", r#"{"path":"a.txt","edits":[{"old":"a","new":"Z"}]}"#];
+    for (before, call, after) in [
+        (None, &write, "precious\n"),
+        (Some("old\n"), &write, "changed\n"),
+        (Some("a\nb\n"), &edit, "rm -rf a\n"),
+    ] {
+        let tree = Tree::new();
+        let path = tree.path().join("a.txt");
+        if let Some(before) = before {
+            std::fs::write(&path, before).unwrap();
+        }
+        say(&tree, 3, call);
+        let (id, run) = waiting(&tree);
+        std::fs::write(&path, after).unwrap();
+        say(&tree, 0, &["approvals", "approve", &id]);
+        let again = say(&tree, 3, &["resume", &run]);
+        assert!(again.contains("waiting for an approval"), "{again}");
+        assert_eq!(tree.read("a.txt"), after);
+        // What is shown now is what runs.
+        let (id, run) = waiting(&tree);
+        let shown = say(&tree, 0, &["approvals", "show", &id]);
+        assert!(shown.contains(&format!("-{}", after.trim_end())), "{shown}");
+        say(&tree, 0, &["approvals", "approve", &id]);
+        say(&tree, 0, &["resume", &run]);
+        assert_ne!(tree.read("a.txt"), after);
+    }
+}
+
+#[test]
+fn an_answer_that_takes_the_place_of_another_says_so() {
+    let tree = Tree::new();
+    say(&tree, 3, &["call", "write_file", r#"{"path":"a.txt","content":"new\n"}"#]);
+    let (id, _) = waiting(&tree);
+    assert!(!say(&tree, 0, &["approvals", "deny", &id]).contains("before"));
+    let again = say(&tree, 0, &["approvals", "approve", &id]);
+    assert!(again.contains(&format!("`{id}` was denied before; that answer no longer holds")), "{again}");
+}

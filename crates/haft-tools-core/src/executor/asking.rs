@@ -46,17 +46,7 @@ pub(super) async fn pending_call(
     wants: Wants,
 ) -> Result<PendingCall, Refusal> {
     let limits = &frame.shared.limits;
-    // The prepared call is dropped if its preview panics, so it cannot be seen in a broken state.
-    let preview = AssertUnwindSafe(async { prepared.preview().await }).catch_unwind();
-    let preview = match tokio::time::timeout(limits.timeout, preview).await {
-        Ok(Ok(preview)) => preview.redacted(&frame.shared.redactor).bounded(),
-        Ok(Err(payload)) => {
-            discard(payload);
-            return Err(panicked(entry.name()));
-        }
-        // The arguments and accesses say what the call is about, so a person can be asked without it.
-        Err(_) => Preview::Arguments,
-    };
+    let preview = preview(frame, entry, prepared).await?;
     let accesses = prepared.accesses();
     let asked = Asked {
         wants,
@@ -70,6 +60,21 @@ pub(super) async fn pending_call(
         lifetime: limits.approval_lifetime,
     };
     Ok(asked.into())
+}
+
+/// Makes what a person is shown of what a call would do.
+pub(super) async fn preview(frame: &Frame, entry: &Entry, prepared: &Prepared) -> Result<Preview, Refusal> {
+    // The prepared call is dropped if its preview panics, so it cannot be seen in a broken state.
+    let preview = AssertUnwindSafe(async { prepared.preview().await }).catch_unwind();
+    match tokio::time::timeout(frame.shared.limits.timeout, preview).await {
+        Ok(Ok(preview)) => Ok(preview.redacted(&frame.shared.redactor).bounded()),
+        Ok(Err(payload)) => {
+            discard(payload);
+            Err(panicked(entry.name()))
+        }
+        // The arguments and accesses say what the call is about, so a person can be asked without it.
+        Err(_) => Ok(Preview::Arguments),
+    }
 }
 
 /// Lists what has to be asked about, each with the rule that a grant would hold.

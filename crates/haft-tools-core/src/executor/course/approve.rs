@@ -9,7 +9,7 @@ use crate::executor::run::{Failure, Interruption};
 use crate::executor::{CallOutcome, Refusal};
 use crate::permission::Remembered;
 use crate::registry::Entry;
-use crate::{Approval, PendingCall, Prepared, Seat, Wants};
+use crate::{Approval, PendingCall, Prepared, Preview, Seat, Wants};
 use haft_core::{Decision, Digest};
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +55,7 @@ impl<'a> Rest<'a> {
                     let prepared = decided.into_prepared();
                     if self.digest(entry, &prepared) == pending.digest
                         && (!asked || !pending.unmet.is_empty())
+                        && (!approval.approves() || self.is_as_shown(entry, &prepared, &pending).await?)
                     {
                         self.record.answered(&approval);
                         asking::remember(self.frame, self.modes, entry, &prepared, &approval, &pending).await;
@@ -180,6 +181,20 @@ impl<'a> Rest<'a> {
             }
             approval => Err(asking::unapproved(&approval)),
         }
+    }
+
+    /// Tells whether the change that a person was shown is still the one that would be made: what it would be made in may have
+    /// become another since.
+    async fn is_as_shown(
+        &self,
+        entry: &Entry,
+        prepared: &Prepared,
+        pending: &PendingCall,
+    ) -> Result<bool, Refusal> {
+        Ok(match &pending.preview {
+            shown @ Preview::Diff(_) => asking::preview(self.frame, entry, prepared).await? == *shown,
+            _ => true,
+        })
     }
 
     pub(super) fn digest(&self, entry: &Entry, prepared: &Prepared) -> Digest {
