@@ -1,22 +1,56 @@
 use crate::printed::cut_off;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Cancels on Ctrl-C, and when nothing can be printed any more; a second one ends the process at once, for when cancelling itself hangs.
+/// Says why a process is to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// Ctrl-C.
+    Pressed,
+    /// Whoever started it wants it to end.
+    Terminated,
+    TerminalGone,
+}
+
+/// Waits for what wants this process to stop: what is done then has to be ended, and what scripts made to be looked at.
+struct Stops {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Stops {
+    fn listen() -> io::Result<Self> {
+        let [interrupt, terminate, hangup] =
+            [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+        Ok(Self { interrupt: interrupt?, terminate: terminate?, hangup: hangup? })
+    }
+
+    async fn next(&mut self) -> Stop {
+        tokio::select! {
+            _ = self.interrupt.recv() => Stop::Pressed,
+            _ = self.terminate.recv() => Stop::Terminated,
+            _ = self.hangup.recv() => Stop::TerminalGone,
+        }
+    }
+}
+
+/// Cancels on Ctrl-C, on signals to end, and when nothing can be printed any more; a second one ends the process at once, for when cancelling itself hangs.
 pub(crate) fn cancel_on_interrupt() -> (CancellationToken, AbortOnDropHandle<()>) {
     let token = cut_off().child_token();
     let cancel = token.clone();
     let task = tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_err() {
-            return;
-        }
+        let Ok(mut stops) = Stops::listen() else { return };
+        stops.next().await;
         errln!("\nstopping; press Ctrl-C again to stop at once");
         cancel.cancel();
-        if tokio::signal::ctrl_c().await.is_ok() {
-            #[expect(clippy::exit, reason = "the person asked twice to stop at once")]
-            std::process::exit(130);
-        }
+        // Of a terminal that goes, several may tell.
+        while stops.next().await == Stop::TerminalGone {}
+        #[expect(clippy::exit, reason = "the person asked twice to stop at once")]
+        std::process::exit(130);
     });
     (token, AbortOnDropHandle::new(task))
 }
@@ -40,12 +74,20 @@ impl Interrupts {
         let idle = CancellationToken::new();
         let (watched, unused) = (Arc::clone(&current), idle.clone());
         let watch = tokio::spawn(async move {
-            while tokio::signal::ctrl_c().await.is_ok() {
+            let Ok(mut stops) = Stops::listen() else { return };
+            loop {
+                let stop = stops.next().await;
+                if stop != Stop::Pressed {
+                    // Nobody is there who would begin anything else.
+                    unused.cancel();
+                }
                 let begun = lock(&watched).clone();
                 match begun {
                     None => unused.cancel(),
                     Some(token) if token.is_cancelled() => {
-                        std::process::exit(130);
+                        if stop != Stop::TerminalGone {
+                            std::process::exit(130);
+                        }
                     }
                     Some(token) => {
                         errln!("\nstopping; press Ctrl-C again to stop at once");

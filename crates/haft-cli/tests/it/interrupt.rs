@@ -12,15 +12,15 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Interrupts the command once its tool has started a process, and looks at how both end.
-fn check(tree: &Tree, arguments: &[&str]) {
+/// Stops the command by a signal once its tool has started a process, and looks at how both end.
+fn check(tree: &Tree, signal: &str, arguments: &[&str]) {
     let child = haft(tree.path(), arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let pid_file = tree.path().join("pid");
     wait_until("the command starts", || {
         std::fs::read_to_string(&pid_file).is_ok_and(|pid| pid.ends_with('\n'))
     });
     let pid = std::fs::read_to_string(&pid_file).unwrap();
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
@@ -32,7 +32,10 @@ fn check(tree: &Tree, arguments: &[&str]) {
 
 #[test]
 fn an_interrupt_cancels_the_call_and_ends_its_processes() {
-    check(&Tree::new(), &["call", "bash", r#"{"command":"echo $$ > pid; exec sleep 60"}"#, "--yes"]);
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let call = ["call", "bash", r#"{"command":"echo $$ > pid; exec sleep 60"}"#, "--yes"];
+        check(&Tree::new(), signal, &call);
+    }
 }
 
 #[test]
@@ -41,5 +44,5 @@ fn an_interrupt_cancels_the_run_and_ends_its_processes() {
 {"text":"Done."}
 "#;
     let tree = Tree::new().file("session.jsonl", session);
-    check(&tree, &["run", "session.jsonl", "--yes"]);
+    check(&tree, "-INT", &["run", "session.jsonl", "--yes"]);
 }
