@@ -28,7 +28,8 @@ pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
             let text = reply.output.to_text();
             let mut lines = text.lines().map(visible);
             errln!("{ERROR}{}{ERROR:#}: {}", reply.status, lines.next().unwrap_or_default());
-            lines.for_each(|line| errln!("{line}"));
+            // Indented, since whoever has written the text is not haft.
+            lines.for_each(|line| errln!("  {line}"));
         }
         CallOutcome::Pending(pending) => pending.leaves().for_each(waiting),
         // Only a call among others is held back.

@@ -56,10 +56,10 @@ fn lists_everything_that_is_wrong_with_the_arguments() {
         &["call", "read_file", r#"{"pth":"notes.md","limit":"many"}"#],
         expect![[r#"
             stderr: error: invalid input: the arguments do not fit `read_file`:
-            stderr: - at `/limit`: "many" is not an integer
-            stderr: - at the top: unknown property `pth`; did you mean `path`?
-            stderr: - at the top: the property `path` is missing
-            stderr: correct them and call the tool again
+            stderr:   - at `/limit`: "many" is not an integer
+            stderr:   - at the top: unknown property `pth`; did you mean `path`?
+            stderr:   - at the top: the property `path` is missing
+            stderr:   correct them and call the tool again
             exit 1
         "#]],
     );

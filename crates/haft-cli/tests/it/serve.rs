@@ -201,6 +201,7 @@ fn a_call_of_a_client_is_answered_and_then_repeated() {
     .assert_eq(&plain(say(&tree, 0, &["approvals", "show", &id])));
     expect![[r"
         denied `write_file`; the client is told so when it repeats the call
+        stderr: note: `ID` was approved before; that answer no longer holds
         exit 0
     "]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "deny", &id])));
