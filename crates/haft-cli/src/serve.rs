@@ -85,7 +85,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     };
     let benches = ServedBenches::new(settings, Arc::clone(&state), directories);
     // What is wrong with the policy is said to the person who starts this, not to the first client.
-    benches.started_in(start.root_path(), opened).check(&options.tools).await?;
+    benches.started_in(start.root_path(), opened).check().await?;
     let ending = Ending::on_signals()?;
     let serving = Serving {
         toolbox: benches.clone(),

@@ -4,7 +4,7 @@
 //! All search a [`Workdir`](haft_workdir::Workdir) in this process, on several threads, without another program, and share their
 //! manners: they obey ignore files and leave out hidden entries unless told otherwise, never follow a symbolic link out of the
 //! working directory, answer in the same order every time, stop at an exact limit, give what they have found when their
-//! [time](SearchOptions::deadline) is over, and say what they left out. All only read, and declare that they read everything
+//! [time](SearchOptions::timeout) is over, and say what they left out. All only read, and declare that they read everything
 //! below the directory they start in and the ignore files above it.
 //!
 //! ```text

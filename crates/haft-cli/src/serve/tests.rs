@@ -7,7 +7,7 @@ use crate::kept_state::KeptState;
 use crate::policy_setup::PolicyOptions;
 use crate::user_directories::UserDirectories;
 use expect_test::expect;
-use haft::mcp::{Bench, Caller, Principal, ServeMode, Toolbox as _};
+use haft::mcp::{Bench, Caller, Principal, Toolbox as _};
 use haft::store::RecordFilter;
 use haft::tools_core::{Approval, Approver, AskedQuestion, CallOutcome, PendingCall, QuestionOutcome};
 use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
@@ -54,7 +54,7 @@ async fn without_any_configuration_files_are_read_and_nothing_is_written() {
     let tree = tree();
     let (benches, state) = served(&tree, "");
     let mut changes = benches.changes().unwrap();
-    benches.check(&ServeMode::Full).await.unwrap();
+    benches.check().await.unwrap();
     let bench = benches.bench(&caller("local"), None).await.unwrap();
     assert!(changes.changed().await);
     let tools = (bench.tools)();
@@ -233,7 +233,7 @@ async fn every_client_can_read_the_schemas() {
 async fn a_client_in_the_mode_auto_is_not_served_by_tools_that_nothing_confines() {
     let tree = tree();
     let (benches, _) = served(&tree, "[clients.laptop]\nmode = \"auto\"\n");
-    let error = benches.check(&ServeMode::Full).await.unwrap_err();
+    let error = benches.check().await.unwrap_err();
     assert_eq!(
         format!("{error:#}"),
         "the client `laptop` cannot be served: in the mode `auto` commands are confined; give `--sandbox prefer`"

@@ -17,7 +17,7 @@ use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::core::RunId;
-use haft::mcp::{Bench, Caller, Principal, ServeMode, Toolbox};
+use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::shell::ScriptsApart;
 use haft::tools_core::{Changes, DenyAll, Grants, Journal, Mode, PendingStore};
 use haft::{CallScope, LocalExecutor, ToolExecutor, ToolRegistry};
@@ -119,9 +119,7 @@ impl ServedBenches {
     }
 
     /// Makes what the owner of this process would get, so that what is wrong is known at once; starts its servers.
-    ///
-    /// What is chosen and not there may be offered by a server later, so it is only told.
-    pub(super) async fn check(&self, offered: &ServeMode) -> Result<()> {
+    pub(super) async fn check(&self) -> Result<()> {
         for principal in std::iter::once(Principal::local()).chain(self.0.settings.clients.named()) {
             let name = principal.clone();
             let made = async {
@@ -131,15 +129,7 @@ impl ServedBenches {
                 let as_opened = |place: &Place| Ok(Arc::clone(&place.configuration));
                 self.0.make(caller, client, directory, place, as_opened).await
             };
-            let bench =
-                made.await.with_context(|| format!("the client `{}` cannot be served", name.as_str()))?;
-            if let ServeMode::Allow(selector) = offered
-                && (bench.tools)().filtered(selector).is_empty()
-            {
-                say_note(&format!(
-                    "`--tools {selector}` chooses none of the tools that there are now; `haft tools` lists them"
-                ));
-            }
+            made.await.with_context(|| format!("the client `{}` cannot be served", name.as_str()))?;
         }
         self.0.places.started();
         Ok(())

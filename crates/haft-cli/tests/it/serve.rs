@@ -206,23 +206,3 @@ fn a_call_of_a_client_is_answered_and_then_repeated() {
     "]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "deny", &id])));
 }
-
-#[test]
-fn a_choice_of_no_tool_is_told() {
-    let tree = Tree::new();
-    check(
-        tree.path(),
-        &["serve", "--tools", "nosuch"],
-        expect![[r#"
-            stderr: note: `--tools nosuch` chooses none of the tools that there are now; `haft tools` lists them
-            exit 0
-        "#]],
-    );
-    check(
-        tree.path(),
-        &["serve", "--tools", "read_*"],
-        expect![[r#"
-            exit 0
-        "#]],
-    );
-}
