@@ -35,6 +35,7 @@
 
 mod aside;
 mod confined;
+mod declared;
 mod denial;
 mod places;
 mod repository;

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, openat, renameat_with, statat};
 
 /// What is put behind the name of what is set aside.
-pub(super) const ASIDE: &str = ".set-aside";
+const ASIDE: &str = ".set-aside";
 
 /// How a directory is opened of which only entries are named. On Linux it need not be one that can be read.
 #[cfg(target_os = "linux")]
@@ -16,8 +16,8 @@ const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CL
 #[cfg(not(target_os = "linux"))]
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// Renames an entry below a root, through no link.
-pub(super) fn move_aside(root: &Path, path: &Path) -> io::Result<()> {
+/// Renames an entry below a root, through no link, and gives the path that it has then.
+pub(super) fn move_aside(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let below = path.strip_prefix(root).map_err(io::Error::other)?;
     let (Some(above), Some(name)) = (below.parent(), below.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -44,7 +44,7 @@ pub(super) fn move_aside(root: &Path, path: &Path) -> io::Result<()> {
             Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) if opened.is_none() => {
                 opened = Some(Opened::new(&parent)?);
             }
-            result => return Ok(result?),
+            result => return Ok(result.map(|()| path.with_file_name(&aside))?),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::aside::{ASIDE, move_aside};
+use super::aside::move_aside;
+use super::declared::Declared;
 use super::repository::Repository;
 use super::{ShellSandbox, denial, places, requests};
 use crate::script::{Script, Surroundings};
@@ -29,11 +30,10 @@ pub(crate) struct Confined {
     repositories: Vec<Repository>,
 }
 
-/// What became of a place that was made.
-enum Made {
-    SetAside(String),
-    /// It is still there.
-    Left(String),
+/// A place that was made, with the name that it has now, unless it is still there.
+struct Made {
+    name: String,
+    aside: Option<String>,
 }
 
 /// A protected place that no mount can hold: it was not there, or it is a link.
@@ -97,15 +97,15 @@ impl Confined {
     /// Says what the model should know, once the script has ended: what was denied, and what was set aside.
     pub(crate) fn remarks(&mut self, output: &str, has_failed: bool) -> String {
         let mut remarks = String::new();
-        for made in self.set_aside() {
+        for Made { name, aside } in self.set_aside() {
             // Writing to a string cannot fail.
-            let _ = match made {
-                Made::SetAside(name) => writeln!(
+            let _ = match aside {
+                Some(aside) => writeln!(
                     remarks,
-                    "[the command made `{name}`, a protected place, so it was renamed to `{name}{ASIDE}`; if it is needed \
+                    "[the command made `{name}`, a protected place, so it was renamed to `{aside}`; if it is needed \
                      there, run the command again with \"access\": [\"write {name}\"], which the user is asked about]"
                 ),
-                Made::Left(name) => writeln!(
+                None => writeln!(
                     remarks,
                     "[the command made `{name}`, a protected place, and it could not be renamed; tell the user to look at it \
                      and to remove it before anything else is run here]"
@@ -146,12 +146,14 @@ impl Confined {
         });
         let made: BTreeSet<(PathBuf, PathBuf)> = made.chain(in_repositories).collect();
         let moved = made.into_iter().filter_map(|(root, place)| {
-            let name = place.strip_prefix(&root).unwrap_or(&place).to_string_lossy().into_owned();
+            let shown =
+                |place: &Path| place.strip_prefix(&root).unwrap_or(place).to_string_lossy().into_owned();
+            let name = shown(&place);
             match move_aside(&root, &place) {
-                Ok(()) => Some(Made::SetAside(name)),
+                Ok(aside) => Some(Made { name, aside: Some(shown(&aside)) }),
                 // It went with what it lay in.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                Err(_) => Some(Made::Left(name)),
+                Err(_) => Some(Made { name, aside: None }),
             }
         });
         moved.collect()
@@ -320,18 +322,13 @@ impl<'a> Bounds<'a> {
 
     /// Protects what is to be protected in the directories that may be written, but for what was declared.
     fn protect<'b>(&mut self, accesses: impl Iterator<Item = &'b Access> + Clone, directory: &Path) {
-        let declared: Vec<(PathBuf, bool)> = accesses
+        let declared: Declared = accesses
             .filter(|access| access.mode() == Some(AccessMode::Write))
             .filter_map(Access::resource)
             .filter_map(|resource| Some((self.host_path(resource)?, resource.is_subtree())))
             .collect();
-        let is_declared = |place: &Path| {
-            let covers = |(path, is_tree): &(PathBuf, bool)| {
-                path.starts_with(place) || *is_tree && place.starts_with(path)
-            };
-            declared.iter().any(covers)
-        };
         let mut places: BTreeSet<(PathBuf, PathBuf)> = BTreeSet::new();
+        let mut repositories: Vec<(PathBuf, PathBuf)> = Vec::new();
         let roots: Vec<PathBuf> = self.surroundings.roots.iter().map(|(root, _)| root.clone()).collect();
         for root in &roots {
             let below = directory.ancestors().take_while(|above| above.starts_with(root));
@@ -340,15 +337,16 @@ impl<'a> Bounds<'a> {
                 for found in self.sandbox.protected.iter().map(|pattern| pattern.places(at)) {
                     places.extend(found.all().map(|place| (root.clone(), place)));
                 }
-                self.watch_repository(root, &at.join(".git"), &declared);
+                repositories.push((root.clone(), at.join(".git")));
             }
         }
         for directory in places::git_directories(self.surroundings.workdir.root_path()) {
             let inside = self.sandbox.protected.iter().filter_map(|pattern| pattern.inside(".git"));
             let found = inside.flat_map(|pattern| pattern.places(&directory).all().collect::<Vec<_>>());
             places.extend(found.map(|place| (directory.clone(), place)));
-            self.watch_repository(&directory, &directory, &declared);
+            repositories.push((directory.clone(), directory));
         }
+        self.watch_repositories(repositories, &places, &declared);
         let paths = self.sandbox.protected_paths.iter();
         places.extend(paths.filter_map(|path| Some((path.parent()?.to_owned(), path.clone()))));
         let read_only = self.surroundings.roots.iter().filter(|(_, access)| *access == RootAccess::ReadOnly);
@@ -356,8 +354,10 @@ impl<'a> Bounds<'a> {
         // Where it is a file, it says where the hooks and the settings are.
         let links = roots.iter().map(|root| (root.clone(), root.join(".git")));
         places.extend(links.filter(|(_, link)| link.symlink_metadata().is_ok_and(|found| found.is_file())));
-        let places: Vec<_> =
-            places.into_iter().filter(|(_, place)| self.is_writable(place) && !is_declared(place)).collect();
+        let places: Vec<_> = places
+            .into_iter()
+            .filter(|(_, place)| self.is_writable(place) && !declared.covers(place))
+            .collect();
         for (root, place) in places {
             match fs::symlink_metadata(&place) {
                 Ok(found) if found.is_symlink() => {
@@ -381,13 +381,26 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// Takes note of what is protected in a directory of git's that is there and may be written.
-    fn watch_repository(&mut self, root: &Path, directory: &Path, declared: &[(PathBuf, bool)]) {
-        let is_there = directory.symlink_metadata().is_ok_and(|found| found.is_dir());
-        if is_there && self.is_writable(directory) {
-            let inside = self.sandbox.protected.iter().filter_map(|pattern| pattern.inside(".git"));
-            let declared = declared.iter().map(|(path, _)| path.clone());
-            self.repositories.push(Repository::before(root, directory, inside).but_for(declared));
+    /// Takes note of directories of git's that are there and may be written, with the places that are protected in them so far.
+    fn watch_repositories(
+        &mut self,
+        repositories: Vec<(PathBuf, PathBuf)>,
+        places: &BTreeSet<(PathBuf, PathBuf)>,
+        declared: &Declared,
+    ) {
+        for (root, directory) in repositories {
+            let is_there = directory.symlink_metadata().is_ok_and(|found| found.is_dir());
+            if is_there && self.is_writable(&directory) {
+                let inside = self.sandbox.protected.iter().filter_map(|pattern| pattern.inside(".git"));
+                let known = places.iter().map(|(_, place)| place);
+                let known = known.filter(|place| place.starts_with(&directory)).cloned().collect();
+                self.repositories.push(Repository::before(
+                    (root, directory),
+                    inside,
+                    known,
+                    declared.clone(),
+                ));
+            }
         }
     }
 

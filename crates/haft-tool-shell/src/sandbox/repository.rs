@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::declared::Declared;
 use super::places::{Found, Pattern};
 
 /// A directory of git's that a script may write, with what is protected in it: what the script makes beside that is looked at
@@ -16,52 +17,49 @@ pub(super) struct Repository {
     directory: PathBuf,
     patterns: Vec<Pattern>,
     known: BTreeSet<PathBuf>,
-    /// What may be written.
-    declared: Vec<PathBuf>,
+    declared: Declared,
 }
 
 impl Repository {
-    /// Looks at a directory before the script starts; these of the patterns say what lies anywhere below a part of it.
-    pub(super) fn before(root: &Path, directory: &Path, patterns: impl Iterator<Item = Pattern>) -> Self {
-        let patterns: Vec<Pattern> = patterns.filter(Pattern::is_below).collect();
-        let (root, directory) = (root.to_owned(), directory.to_owned());
-        let known = found(&patterns, &directory).flat_map(|found| found.places).collect();
-        Self { root, directory, patterns, known, declared: Vec::new() }
-    }
-
-    /// Lets these be written, and all below them.
-    pub(super) fn but_for(mut self, declared: impl Iterator<Item = PathBuf>) -> Self {
-        self.declared.extend(declared);
-        self
+    /// Takes a directory before the script starts, with the places that are known and those that may be written; these of the
+    /// patterns say what lies anywhere below a part of it.
+    pub(super) fn before(
+        (root, directory): (PathBuf, PathBuf),
+        patterns: impl Iterator<Item = Pattern>,
+        known: BTreeSet<PathBuf>,
+        declared: Declared,
+    ) -> Self {
+        let patterns = patterns.filter(Pattern::is_below).collect();
+        Self { root, directory, patterns, known, declared }
     }
 
     /// Finds what was made meanwhile and is not as git writes it; where too much was made to look at, all of that part.
     pub(super) fn made(&self) -> BTreeSet<PathBuf> {
         let mut made = BTreeSet::new();
-        for found in found(&self.patterns, &self.directory) {
-            let is_declared = |place: &PathBuf| {
-                self.declared.iter().any(|path| path.starts_with(place) || place.starts_with(path))
-            };
-            let new =
-                found.places.into_iter().filter(|place| !self.known.contains(place) && !is_declared(place));
-            made.extend(new.filter(|place| place.symlink_metadata().is_ok() && !is_usual(place)));
-            made.extend(found.more_below);
+        for pattern in &self.patterns {
+            let Found { places, more_below } = pattern.places(&self.directory);
+            let is_new = |place: &PathBuf| !self.known.contains(place) && !self.declared.covers(place);
+            let new = places.into_iter().filter(is_new);
+            made.extend(new.filter(|place| place.symlink_metadata().is_ok() && !self.is_usual(place)));
+            made.extend(more_below);
         }
         made
     }
-}
 
-fn found<'a>(patterns: &'a [Pattern], directory: &'a Path) -> impl Iterator<Item = Found> + 'a {
-    patterns.iter().map(|pattern| pattern.places(directory))
-}
+    /// Tells whether an entry holds what git writes when it adds a submodule or a worktree, and nothing that it runs.
+    fn is_usual(&self, place: &Path) -> bool {
+        match place.file_name().and_then(|name| name.to_str()) {
+            Some("hooks") => is_of_samples(place),
+            Some("config") => small_text(place)
+                .is_some_and(|text| has_usual_settings(&text, self.steps_up(place).unwrap_or_default())),
+            Some("commondir") => small_text(place).is_some_and(|text| text.trim_end() == "../.."),
+            _ => false,
+        }
+    }
 
-/// Tells whether an entry holds what git writes when it adds a submodule or a worktree, and nothing that it runs.
-fn is_usual(place: &Path) -> bool {
-    match place.file_name().and_then(|name| name.to_str()) {
-        Some("hooks") => is_of_samples(place),
-        Some("config") => small_text(place).is_some_and(|text| has_usual_settings(&text)),
-        Some("commondir") => small_text(place).is_some_and(|text| text.trim_end() == "../.."),
-        _ => false,
+    /// How many directories above a place's the work of the repository lies.
+    fn steps_up(&self, place: &Path) -> Option<usize> {
+        Some(place.parent()?.strip_prefix(self.directory.parent()?).ok()?.components().count())
     }
 }
 
@@ -99,7 +97,8 @@ const USUAL: [(&str, &[&str]); 4] = [
     ("submodule", &["active", "url"]),
 ];
 
-fn has_usual_settings(text: &str) -> bool {
+/// Tells whether settings are such as git writes, where the work lies so many directories above them.
+fn has_usual_settings(text: &str, steps_up: usize) -> bool {
     let mut allowed: &[&str] = &[];
     text.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| {
         if let Some(section) = line.strip_prefix('[') {
@@ -110,9 +109,22 @@ fn has_usual_settings(text: &str) -> bool {
             return usual.is_some();
         }
         let Some((key, value)) = line.split_once('=') else { return false };
+        let key = key.trim();
         // A line that goes on in the next could be read otherwise there.
-        !value.ends_with('\\') && allowed.iter().any(|usual| usual.eq_ignore_ascii_case(key.trim()))
+        !value.ends_with('\\')
+            && allowed.iter().any(|usual| usual.eq_ignore_ascii_case(key))
+            && (!key.eq_ignore_ascii_case("worktree") || is_beside(value.trim(), steps_up))
     })
+}
+
+/// Tells whether files are checked out to a plain place in the work of the repository: git writes there what others have made, and
+/// not where anything is run from.
+fn is_beside(worktree: &str, steps_up: usize) -> bool {
+    let steps: Vec<&str> = worktree.split('/').collect();
+    let ups = steps.iter().take_while(|step| **step == "..").count();
+    ups == steps_up
+        && steps.len() > ups
+        && steps[ups..].iter().all(|step| !step.is_empty() && !step.starts_with(['.', '"', '\\']))
 }
 
 #[cfg(test)]
@@ -125,7 +137,7 @@ mod tests {
         let usual = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tworktree = ../../../lib\n\
                      [remote \"origin\"]\n\turl = ../lib\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
                      [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
-        assert!(has_usual_settings(usual) && has_usual_settings(""));
+        assert!(has_usual_settings(usual, 3) && has_usual_settings("", 3));
         for other in [
             "[core]\n\thooksPath = x\n",
             "[core]\n\tfsmonitor = ./x\n",
@@ -137,10 +149,17 @@ mod tests {
             "[alias]\n\tx = !x\n",
             "[core]\n\tbare = false\\\n\thooksPath = x\n",
             "[core]\n\tbare\n",
+            "[core]\n\tworktree = ../../../../home\n",
+            "[core]\n\tworktree = ../../hooks\n",
+            "[core]\n\tworktree = ../../../.git\n",
+            "[core]\n\tworktree = ../../../a/../.git\n",
+            "[core]\n\tworktree = ../../..\n",
+            "[core]\n\tWorktree = /home\n",
+            "[core]\n\tworktree = \"../../../.git\"\n",
             "hooksPath = x\n",
         ] {
-            assert!(!has_usual_settings(other), "{other}");
-            assert!(!has_usual_settings(&format!("{usual}{other}")), "{other}");
+            assert!(!has_usual_settings(other, 3), "{other}");
+            assert!(!has_usual_settings(&format!("{usual}{other}"), 3), "{other}");
         }
     }
 
@@ -149,13 +168,18 @@ mod tests {
         let tree = Tree::new().file(".git/modules/old/hooks/pre-commit", "x");
         let patterns = ["modules/**/hooks", "modules/**/config", "worktrees/**/commondir", "hooks"];
         let git = tree.path().join(".git");
-        let repository = Repository::before(tree.path(), &git, patterns.iter().map(|one| Pattern::new(one)));
+        let patterns = || patterns.iter().map(|one| Pattern::new(one));
+        let known = patterns().flat_map(|pattern| pattern.places(&git).places).collect();
+        let places = (tree.path().to_owned(), git.clone());
+        let repository = Repository::before(places, patterns(), known, Declared::default());
         let tree = tree
             .file(".git/modules/usual/hooks/update.sample", "x")
             .file(".git/modules/usual/config", "[core]\n\tbare = false\n")
             .file(".git/worktrees/w/commondir", "../..\n")
             .file(".git/modules/a/hooks/post-checkout", "x")
             .file(".git/modules/b/config", "[core]\n\thooksPath = x\n")
+            .file(".git/modules/d/config", "[core]\n\tworktree = ../../../../d\n")
+            .file(".git/modules/e/config", "[core]\n\tworktree = ../../../e\n")
             .file(".git/worktrees/v/commondir", "/elsewhere\n")
             .link(".git/modules/c/hooks", "../../../x");
         let made: Vec<String> = repository
@@ -163,7 +187,16 @@ mod tests {
             .iter()
             .map(|place| place.strip_prefix(&git).unwrap().to_string_lossy().into_owned())
             .collect();
-        assert_eq!(made, ["modules/a/hooks", "modules/b/config", "modules/c/hooks", "worktrees/v/commondir"]);
+        assert_eq!(
+            made,
+            [
+                "modules/a/hooks",
+                "modules/b/config",
+                "modules/c/hooks",
+                "modules/d/config",
+                "worktrees/v/commondir"
+            ]
+        );
         for number in 0..600 {
             fs::create_dir_all(git.join(format!("modules/d{number}"))).unwrap();
         }
