@@ -55,7 +55,8 @@ impl<'a> Rest<'a> {
                     let prepared = decided.into_prepared();
                     if self.digest(entry, &prepared) == pending.digest
                         && (!asked || !pending.unmet.is_empty())
-                        && (!approval.approves() || self.is_as_shown(entry, &prepared, &pending).await?)
+                        && (!approval.approves()
+                            || self.is_as_shown(entry, &prepared, &pending, token).await?)
                     {
                         self.record.answered(&approval);
                         asking::remember(self.frame, self.modes, entry, &prepared, &approval, &pending).await;
@@ -190,11 +191,17 @@ impl<'a> Rest<'a> {
         entry: &Entry,
         prepared: &Prepared,
         pending: &PendingCall,
+        token: &CancellationToken,
     ) -> Result<bool, Refusal> {
-        Ok(match &pending.preview {
-            shown @ Preview::Diff(_) => asking::preview(self.frame, entry, prepared).await? == *shown,
-            _ => true,
-        })
+        if !matches!(pending.preview, Preview::Diff(_)) {
+            return Ok(true);
+        }
+        let preview = tokio::select! {
+            biased;
+            refusal = self.frame.control.halts(token) => return Err(refusal),
+            preview = asking::preview(self.frame, entry, prepared) => preview?,
+        };
+        Ok(preview == pending.preview)
     }
 
     pub(super) fn digest(&self, entry: &Entry, prepared: &Prepared) -> Digest {
