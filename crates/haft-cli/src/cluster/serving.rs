@@ -115,9 +115,7 @@ impl ClientCalls {
         let by = (&self.policy, &self.limits, self.mode.get());
         let record = || self.journal.call(&scope, call).redacted_by(&self.redactor);
         if let Some(denied) = denial(by, batch.registry(), &scope, call, record) {
-            let denied = CallOutcome::Replied(denied);
-            ToldCall::start(batch, &Events::default(), call).end(&denied);
-            return denied;
+            return told(batch, call, CallOutcome::Replied(denied));
         }
         let sent = Sent { prefix: prefix(&scope, call), scope, own: call };
         let mut known = match self.known(&sent).await {
@@ -125,9 +123,8 @@ impl ClientCalls {
             // It may have begun already, and would be done twice.
             Err(error) => {
                 crate::exit::note(&error);
-                let refused = refused(call, ReplyStatus::Error(ErrorKind::Unavailable), UNKNOWN);
-                ToldCall::start(batch, &Events::default(), call).end(&refused);
-                return refused;
+                let status = ReplyStatus::Error(ErrorKind::Unavailable);
+                return told(batch, call, refused(call, status, UNKNOWN));
             }
         };
         for _ in 0..MOST_ROUNDS {
@@ -285,6 +282,12 @@ fn own_events(observer: &Arc<dyn Observer>, call: &ToolCall) -> Arc<dyn Observer
         event.call = Some(own.clone());
         observer.observe(&event);
     })
+}
+
+/// Tells whoever observes the client's call that it came to nothing here, without being sent.
+fn told(batch: &Batch, call: &ToolCall, outcome: CallOutcome) -> CallOutcome {
+    ToldCall::start(batch, &Events::default(), call).end(&outcome);
+    outcome
 }
 
 /// Asks whoever is asked about the calls of a batch: about this one, whatever the engine calls it.

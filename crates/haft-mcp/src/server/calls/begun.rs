@@ -26,31 +26,24 @@ impl Begun {
     /// One whose arguments were mended is not found, since nobody knows any more how the client wrote them. Where the store
     /// does not say whether the call has begun, only one is begun that may be done twice.
     pub(super) async fn go_on(self, call: &ToolCall, executor: &dyn ToolExecutor) -> Option<CallOutcome> {
-        let (kind, text) = match self.find(call).await {
-            Ok(None) => return None,
-            Ok(Some((pending, None))) => return Some(CallOutcome::Pending(Box::new(pending))),
-            Ok(Some((pending, Some(answer)))) => match self.resume(pending, answer, executor).await {
-                Ok(outcome) => return Some(outcome),
-                Err(refused) => {
-                    log(call, &refused);
-                    match refused {
-                        ResumeRefused::ResumedBefore { .. } => (ErrorKind::Failed, ELSEWHERE),
-                        ResumeRefused::Unclaimed { .. } => (ErrorKind::Unavailable, UNKNOWN),
-                        _ => (ErrorKind::Failed, STUCK),
-                    }
-                }
-            },
+        let (pending, answer) = match self.find(call).await {
+            Ok(found) => found?,
             Err(error) => {
                 log(call, &error);
-                if may_begin_anew(&self.tools, &call.name) {
-                    return None;
-                }
-                (ErrorKind::Unavailable, UNKNOWN)
+                let is_harmless = may_begin_anew(&self.tools, &call.name);
+                return (!is_harmless).then(|| failed(call, ErrorKind::Unavailable, UNKNOWN));
             }
         };
-        let status = ReplyStatus::Error(kind);
-        let reply = ToolReply::new(call.id.clone(), call.name.clone(), status, ToolOutput::text(text));
-        Some(CallOutcome::Replied(reply))
+        let Some(answer) = answer else { return Some(CallOutcome::Pending(Box::new(pending))) };
+        Some(self.resume(pending, answer, executor).await.unwrap_or_else(|refused| {
+            log(call, &refused);
+            let (kind, text) = match refused {
+                ResumeRefused::ResumedBefore { .. } => (ErrorKind::Failed, ELSEWHERE),
+                ResumeRefused::Unclaimed { .. } => (ErrorKind::Unavailable, UNKNOWN),
+                _ => (ErrorKind::Failed, STUCK),
+            };
+            failed(call, kind, text)
+        }))
     }
 
     /// Finds the call as it waits, and what it is gone on with, if something that it waits for was answered.
@@ -99,6 +92,11 @@ const ELSEWHERE: &str = "another request goes on with this call already and is t
 
 const STUCK: &str =
     "this call has begun and cannot be gone on with; look at what it has done before you repeat it";
+
+fn failed(call: &ToolCall, kind: ErrorKind, text: &str) -> CallOutcome {
+    let (status, output) = (ReplyStatus::Error(kind), ToolOutput::text(text));
+    CallOutcome::Replied(ToolReply::new(call.id.clone(), call.name.clone(), status, output))
+}
 
 fn log(call: &ToolCall, error: &(dyn Error + 'static)) {
     tracing::error!(call = %call.id, tool = call.name, error, "a call that a client repeats cannot be gone on with");

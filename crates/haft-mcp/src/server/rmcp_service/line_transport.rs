@@ -348,7 +348,7 @@ where
 mod tests {
     use super::{AFTER_INPUT, LineTransport};
     use futures_util::FutureExt as _;
-    use rmcp::model::ServerJsonRpcMessage;
+    use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
     use rmcp::transport::Transport as _;
     use std::time::Duration;
     use tokio::io::{
@@ -411,13 +411,19 @@ mod tests {
 
     const CALL: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
 
-    #[tokio::test(start_paused = true)]
-    async fn what_was_asked_for_before_the_input_ends_has_a_moment() {
+    /// Is a connection whose client has asked for something and then closed its side, while that is being answered.
+    async fn asked_and_ended() -> (Halves, CancellationToken, DuplexStream, ClientJsonRpcMessage) {
         let (mut transport, over, mut far) = transport();
         far.write_all(CALL).await.unwrap();
         let being_answered = transport.receive().await.unwrap();
         far.shutdown().await.unwrap();
         assert!(transport.receive().now_or_never().is_none());
+        (transport, over, far, being_answered)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_asked_for_before_the_input_ends_has_a_moment() {
+        let (mut transport, over, _far, being_answered) = asked_and_ended().await;
         sleep(AFTER_INPUT / 2).await;
         assert!(transport.receive().now_or_never().is_none() && !over.is_cancelled());
         sleep(AFTER_INPUT).await;
@@ -428,11 +434,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_ends_when_all_is_answered_and_nothing_more_comes() {
-        let (mut transport, over, mut far) = transport();
-        far.write_all(CALL).await.unwrap();
-        let being_answered = transport.receive().await.unwrap();
-        far.shutdown().await.unwrap();
-        assert!(transport.receive().now_or_never().is_none());
+        let (mut transport, over, _far, being_answered) = asked_and_ended().await;
         drop(being_answered);
         let began = Instant::now();
         assert!(transport.receive().await.is_none() && over.is_cancelled());
