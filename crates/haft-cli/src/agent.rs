@@ -23,6 +23,7 @@ use crate::opened_workdir::OpenedWorkdir;
 use crate::paint::ASKS;
 use crate::resume;
 use crate::set_up::SetUp;
+use crate::small_file::text_at_most;
 use crate::task::{Task, What};
 use crate::timeline::{Timeline, visible};
 use crate::work::Work;
@@ -37,7 +38,6 @@ use haft::tools_core::Redactor;
 use model_settings::ModelSettings;
 use record::{Record, Turns};
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::absolute;
 use std::sync::Arc;
 use std::time::Instant;
@@ -260,15 +260,12 @@ pub(crate) fn read_prompts(prompts: &[String]) -> Result<String> {
 pub(crate) fn read_prompt(prompt: &str) -> Result<String> {
     let text = if prompt == "-" {
         let unreadable = || UsageError("cannot read the prompt from standard input; write UTF-8".to_owned());
-        let mut text = String::new();
-        std::io::stdin().take(MOST_PROMPT + 1).read_to_string(&mut text).with_context(unreadable)?;
-        if text.len() as u64 > MOST_PROMPT {
-            let message = format!(
+        let text = text_at_most(MOST_PROMPT, std::io::stdin()).with_context(unreadable)?;
+        text.ok_or_else(|| {
+            UsageError(format!(
                 "the prompt has more than {MOST_PROMPT} bytes; put what it is about into a file, and say where"
-            );
-            return Err(UsageError(message).into());
-        }
-        text
+            ))
+        })?
     } else {
         prompt.to_owned()
     };

@@ -8,6 +8,7 @@ use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
 use crate::offered::offer;
 use crate::opened_workdir::OpenedWorkdir;
+use crate::small_file::text_at_most;
 use crate::task::{Task, What};
 use crate::telemetry::Telling;
 use crate::work::{OneCall, Work};
@@ -16,7 +17,6 @@ use anyhow::{Context as _, Result, bail};
 use haft::tools_core::CallOutcome;
 use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _};
 use serde_json::Value;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,20 +78,20 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task) -> Result<Exit
 /// Reads the arguments from where the command line says they are.
 pub(crate) fn read_input(source: &str) -> Result<Value> {
     let (text, place) = if source == "-" {
-        let place = "on standard input".to_owned();
-        let read = read_bounded(std::io::stdin(), &place, MOST_INPUT)?.with_context(|| {
+        let text = text_at_most(MOST_INPUT, std::io::stdin()).with_context(|| {
             UsageError("cannot read the arguments from standard input; write UTF-8".to_owned())
         })?;
-        (read, place)
+        (text, "on standard input".to_owned())
     } else if let Some(path) = source.strip_prefix('@') {
-        let unreadable =
-            || UsageError(format!("cannot read the arguments from `{path}`; name a text file after the `@`"));
-        let place = format!("in `{path}`");
-        let file = std::fs::File::open(path).with_context(unreadable)?;
-        (read_bounded(file, &place, MOST_INPUT)?.with_context(unreadable)?, place)
+        let text = std::fs::File::open(path).and_then(|file| text_at_most(MOST_INPUT, file));
+        let text = text.with_context(|| {
+            UsageError(format!("cannot read the arguments from `{path}`; name a text file after the `@`"))
+        })?;
+        (text, format!("in `{path}`"))
     } else {
-        (source.to_owned(), "on the command line".to_owned())
+        (Some(source.to_owned()), "on the command line".to_owned())
     };
+    let text = text.ok_or_else(|| too_large(&place))?;
     let example = r#"as in '{"path": "README.md"}'"#;
     let input: Value = serde_json::from_str(&text).map_err(|error| {
         // The kinds of these errors are private, and only their texts tell what was expected.
@@ -120,34 +120,22 @@ pub(crate) fn read_input(source: &str) -> Result<Value> {
 /// The most bytes of arguments that are read, whatever a configuration lets a call have.
 const MOST_INPUT: u64 = 1 << 30;
 
-/// Reads arguments from what may never end.
-fn read_bounded(source: impl Read, place: &str, most: u64) -> Result<std::io::Result<String>> {
-    let mut bytes = Vec::new();
-    let read = source.take(most + 1).read_to_end(&mut bytes);
-    if bytes.len() as u64 > most {
-        bail!(UsageError(format!(
-            "the arguments {place} have more than {most} bytes; write less at once, as by several calls"
-        )));
-    }
-    let is_text = |bytes| String::from_utf8(bytes).map_err(std::io::Error::other);
-    Ok(read.and_then(|_| is_text(bytes)))
+/// Says that arguments have more bytes than are read.
+fn too_large(place: &str) -> UsageError {
+    UsageError(format!(
+        "the arguments {place} have more than {MOST_INPUT} bytes; write less at once, as by several calls"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::read_bounded;
+    use super::too_large;
 
     #[test]
-    fn what_never_ends_is_not_read_for_ever() {
-        assert_eq!(read_bounded(&b"{}"[..], "in `x`", 2).unwrap().unwrap(), "{}");
-        let error = read_bounded(std::io::repeat(b'x'), "in `/dev/zero`", 7).unwrap_err().to_string();
+    fn arguments_that_never_end_are_refused_with_what_to_do() {
         assert_eq!(
-            error,
-            "the arguments in `/dev/zero` have more than 7 bytes; write less at once, as by several calls"
+            too_large("in `/dev/zero`").to_string(),
+            "the arguments in `/dev/zero` have more than 1073741824 bytes; write less at once, as by several calls"
         );
-        // One that is cut within a character is too long, and not something else than text.
-        let cut = read_bounded("ää".as_bytes(), "in `x`", 2).unwrap_err();
-        assert!(cut.to_string().contains("more than 2 bytes"));
-        assert!(read_bounded(&b"\xff"[..], "in `x`", 2).unwrap().is_err());
     }
 }

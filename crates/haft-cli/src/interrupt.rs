@@ -38,7 +38,8 @@ impl Stops {
     }
 }
 
-/// Cancels on Ctrl-C, on signals to end, and when nothing can be printed any more; a second one ends the process at once, for when cancelling itself hangs.
+/// Cancels on Ctrl-C, on signals to end, and when nothing can be printed any more; a second signal ends the process at once, for
+/// when cancelling itself hangs.
 pub(crate) fn cancel_on_interrupt() -> (CancellationToken, AbortOnDropHandle<()>) {
     let token = cut_off().child_token();
     let cancel = token.clone();

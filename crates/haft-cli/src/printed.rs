@@ -77,12 +77,7 @@ pub(crate) fn print_as_it_is(text: &[u8]) {
 /// Takes note of what could not be printed, and says so once.
 pub(crate) fn note_failure(written: io::Result<()>) {
     // Whoever reads it may have read enough.
-    let Err(error) = written.or_else(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(error),
-    }) else {
-        return;
-    };
+    let Some(error) = written.err().filter(|error| error.kind() != ErrorKind::BrokenPipe) else { return };
     if !IS_LOST.swap(true, Ordering::Relaxed) {
         say_error(&anyhow::Error::new(error).context("cannot write to standard output"));
     }
