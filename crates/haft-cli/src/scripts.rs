@@ -3,18 +3,18 @@
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::agent::News;
+use haft::process::TemporaryDirectory;
 use haft::shell::{Bash, Jobs, ScriptOutputs};
 use haft::tools_core::{LocalOutputs, OutputStore, ReadOutput, Redactor};
 use haft::{CallScope, ToolRegistry};
 use std::sync::Arc;
-use tempfile::TempDir;
 
 /// Holds the jobs of a run and of those below it, and all outputs.
 pub(crate) struct Scripts {
     pub(crate) jobs: Jobs,
     pub(crate) outputs: Arc<dyn OutputStore>,
     /// Where large outputs are; it goes with them.
-    _spilled: TempDir,
+    _spilled: TemporaryDirectory,
 }
 
 impl Scripts {
@@ -31,7 +31,7 @@ pub(crate) struct Outputs {
     of_scripts: ScriptOutputs,
     pub(crate) store: Arc<dyn OutputStore>,
     /// Where large outputs are; it goes with them.
-    _spilled: TempDir,
+    _spilled: TemporaryDirectory,
 }
 
 impl Outputs {
@@ -53,8 +53,8 @@ impl Outputs {
     }
 }
 
-fn spilling() -> Result<(ScriptOutputs, TempDir)> {
-    let spilled = tempfile::tempdir()
+fn spilling() -> Result<(ScriptOutputs, TemporaryDirectory)> {
+    let spilled = TemporaryDirectory::new_in(&std::env::temp_dir(), "outputs")
         .context("cannot make a directory for large outputs; make that of TMPDIR writable")?;
     Ok((ScriptOutputs::spilling_into(spilled.path()), spilled))
 }

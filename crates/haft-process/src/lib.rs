@@ -67,6 +67,8 @@
 //! after a second. It uses nothing while it waits, and ends when it is done. So also processes that a host let go of do not
 //! outlive it.
 //!
+//! What it kept in a [`TemporaryDirectory`] is removed by the next host that makes one for the same purpose in the same place.
+//!
 //! # What it does not do
 //!
 //! - Without a control group it does not find a process that left the session, cleared its environment *and* set the limit that
@@ -93,6 +95,7 @@ mod program;
 pub mod sandbox;
 mod spawning;
 mod survivors;
+mod temporary_directory;
 mod terminal;
 
 pub use alongside::Alongside;
@@ -101,4 +104,5 @@ pub use environment::{Environment, EnvironmentError};
 pub use live_process::{LiveProcess, ProcessSignal};
 pub use process_tree::ProcessTree;
 pub use program::Program;
+pub use temporary_directory::TemporaryDirectory;
 pub use terminal::Terminal;

@@ -29,7 +29,8 @@ const MOST_READ_BYTES: u64 = 16 << 20;
 ///
 /// Give the same one to [`Bash::outputs`](crate::Bash::outputs), to the executor and to `read_output`. Cheap to clone;
 /// clones keep the same outputs. Files can be read by their owner alone, and are removed with their output, of which the
-/// oldest go when there is no room, and all with the last clone; only a process that is killed leaves them.
+/// oldest go when there is no room, and all with the last clone. Only a process that is killed leaves them: in a
+/// [`TemporaryDirectory`](haft_process::TemporaryDirectory) until the next one comes.
 ///
 /// ```
 /// use haft_tool_shell::{Bash, Environment, ScriptOutputs};

@@ -10,4 +10,5 @@ mod contained;
 mod lifeline;
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 mod sandbox;
+mod temporary_directory;
 mod trees;
