@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::docs::{Mode, Programs};
 use crate::step::{Failure, Outcome, StepResult};
+use crate::test_directory::TestDirectory;
 use crate::tool::missing_tool;
 use crate::workspace::Workspace;
 use crate::{
@@ -363,6 +364,14 @@ fn doctests(workspace: &Workspace) -> StepResult {
 fn tests(workspace: &Workspace) -> StepResult {
     const REPAIR: &str = "Correct the tests that failed above, or the code they check, and run `cargo xtask ci --quick` again.";
     let features = together::step_features(workspace)?;
+    let directory = TestDirectory::new().map_err(|error| {
+        Failure::from_error(
+            &error,
+            "Give yourself the right to write there, or set `TMPDIR` to where you may.",
+        )
+    })?;
+    let place = directory.path().to_string_lossy();
+    let variables = [seed(workspace), &[("TMPDIR", &*place)]].concat();
     if workspace.has_cargo_tool("nextest") {
         // Twice as many as there are cores, since many tests wait for a program or a server most of the time.
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -373,7 +382,7 @@ fn tests(workspace: &Workspace) -> StepResult {
         if workspace.on_ci() {
             arguments.push("--no-fail-fast");
         }
-        workspace.cargo_with(seed(workspace), &arguments, REPAIR)?;
+        workspace.cargo_with(&variables, &arguments, REPAIR)?;
     } else if workspace.on_ci() {
         return missing_tool(true, "cargo-nextest");
     } else {
@@ -382,9 +391,9 @@ fn tests(workspace: &Workspace) -> StepResult {
         workspace.cargo(&[&["build", "--examples"], &all[..]].concat(), REPAIR)?;
         // The targets that nextest runs: benchmarks are not tests.
         let targets = ["test", "--lib", "--bins", "--tests", "--examples"];
-        workspace.cargo(&[&targets, &all[..]].concat(), REPAIR)?;
+        workspace.cargo_with(&variables, &[&targets, &all[..]].concat(), REPAIR)?;
     }
-    Ok(Outcome::Done)
+    directory.check_empty()
 }
 
 /// A build host judges a change by what it changes, so that properties are tried with the same cases each time; whoever

@@ -37,6 +37,7 @@ mod prism;
 mod release;
 mod sizes;
 mod step;
+mod test_directory;
 mod together;
 mod tool;
 mod walk;

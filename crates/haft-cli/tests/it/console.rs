@@ -1,10 +1,9 @@
 //! `haft serve --console`: calls that wait are answered on the page, and nobody else gets at them.
 
-use crate::served::{post, tool_call};
+use crate::served::{end, post, tool_call};
 use crate::{check, haft};
 use expect_test::expect;
 use haft_testkit::Tree;
-use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -13,9 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Is a server with a page, which a browser has opened; dropped, it is killed.
+/// Is a server with a page, which a browser has opened; dropped, it is ended.
 struct Console {
-    child: Child,
+    child: Option<Child>,
     tree: Tree,
     mcp: String,
     page: String,
@@ -68,7 +67,7 @@ impl Console {
         let cookie = told.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
         let cookie = cookie.split(';').next().unwrap().to_owned();
         let (page, key, opened) = (page.to_owned(), key.to_owned(), opened.to_owned());
-        Self { child, tree, mcp, page, cookie, key, opened, log }
+        Self { child: Some(child), tree, mcp, page, cookie, key, opened, log }
     }
 
     /// The headers of a request of the page.
@@ -144,8 +143,9 @@ impl Console {
 
     /// Has it end as a person would, with all written that it has to say.
     fn end(&mut self) {
-        rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        self.child.wait().unwrap();
+        if let Some(child) = self.child.take() {
+            end(child);
+        }
     }
 
     fn file(&self, name: &str) -> Option<String> {
@@ -155,8 +155,7 @@ impl Console {
 
 impl Drop for Console {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 

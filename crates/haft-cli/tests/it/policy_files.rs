@@ -3,6 +3,7 @@
 use crate::{check, haft, shown};
 use expect_test::{Expect, expect};
 use haft_testkit::Tree;
+use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -416,6 +417,15 @@ fn a_run_on_a_scratch_copy_asks_where_a_profile_is_named() {
     assert_eq!(last(&["--profile", "read_only"]), "exit 3");
     assert_eq!(last(&["--profile", "workspace_write"]), "exit 0");
     assert_eq!(last(&["--mode", "plan", "--yes"]), "exit 1");
+
+    // The one that waits has its copy until it is dropped.
+    let work = tree.path().join("work");
+    let listed = haft(&work, &["resume", "--json"]).output().unwrap();
+    let runs: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let scratch = runs[0]["task"]["workdir"].as_str().unwrap();
+    assert!(Path::new(scratch).exists());
+    assert!(haft(&work, &["resume", runs[0]["run"].as_str().unwrap(), "--drop"]).status().unwrap().success());
+    assert!(!Path::new(scratch).exists());
 }
 
 #[test]

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Is a server that listens; dropped, it is killed.
+/// Is a server that listens; dropped, it is ended.
 pub(crate) struct Served {
     child: Option<Child>,
     address: String,
@@ -91,11 +91,21 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
+        if let Some(child) = self.child.take() {
+            end(child);
         }
     }
+}
+
+/// Ends a server as its user does, so that it leaves nothing; one that does not end is killed.
+pub(crate) fn end(mut child: Child) {
+    let _ = rustix::process::kill_process(Pid::from_child(&child), Signal::TERM);
+    let start = Instant::now();
+    while matches!(child.try_wait(), Ok(None)) && start.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// Writes a call of the newer era.

@@ -321,6 +321,8 @@ fn a_run_whose_directory_is_gone_is_dropped() {
 fn a_run_that_is_worked_on_is_not_dropped_and_a_scratch_copy_goes_with_its_run() {
     let tree = Tree::new().file("play/session.jsonl", WRITES).file("play/project/notes.md", "one\n");
     let mut child = haft(tree.path(), &["run", "play", "--ask", "--wait"]);
+    // What one that is killed leaves goes with the tree.
+    child.env("TMPDIR", tree.path());
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_mins(1);
     let listed = loop {

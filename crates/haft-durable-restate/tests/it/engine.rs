@@ -241,6 +241,8 @@ impl Node {
             .env("RESTATE_INGRESS__BIND_PORT", self.ingress.to_string())
             .env("RESTATE_ADMIN__BIND_PORT", self.admin.to_string())
             .env("RESTATE_DISABLE_TELEMETRY", "true")
+            // It leaves directories there.
+            .env("TMPDIR", self.directory.path())
             .env("DO_NOT_TRACK", "1");
         if let Some(first) = self.cluster.first() {
             let all: Vec<String> = self.cluster.iter().map(|port| format!("\"{}\"", url(*port))).collect();

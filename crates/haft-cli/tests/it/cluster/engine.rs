@@ -63,6 +63,8 @@ impl Engine {
             .env("RESTATE_INGRESS__BIND_PORT", ingress.to_string())
             .env("RESTATE_ADMIN__BIND_PORT", admin.to_string())
             .env("RESTATE_DISABLE_TELEMETRY", "true")
+            // It leaves directories there.
+            .env("TMPDIR", directory.path())
             .env("DO_NOT_TRACK", "1")
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
