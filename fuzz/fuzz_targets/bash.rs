@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-use haft::shell::{Bash, CommandPatterns, Environment};
 use haft::core::Decision;
+use haft::shell::{Bash, CommandPatterns, Environment};
 use haft::tools_core::{PatternSet, PatternSyntax as _, RuleLanguage};
 use haft::{AccessMode, Accesses, CallScope, Policy, Tool as _, Workdir};
 use haft_testkit::Tree;

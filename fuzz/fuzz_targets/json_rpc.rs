@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use haft::mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
+use haft::mcp::{Caller, Ended, ToolServer, Toolbox, Toolset};
 use haft::tools_core::{AllowAll, MemoryPending};
 use haft::{Accesses, CallContext, CallScope, LocalExecutor, ToolError, ToolRegistry, tool_fn};
 use libfuzzer_sys::fuzz_target;
@@ -20,11 +20,11 @@ struct Input {
 }
 
 /// Gives everybody the same tool.
-struct One(Arc<Bench>);
+struct One(Arc<Toolset>);
 
 #[async_trait]
 impl Toolbox for One {
-    async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+    async fn toolset(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Toolset>, String> {
         Ok(self.0.clone())
     }
 }
@@ -37,8 +37,8 @@ static SERVER: LazyLock<ToolServer> = LazyLock::new(|| {
     let executor = Arc::new(LocalExecutor::builder(registry.clone()).approver(AllowAll).build());
     let scope = CallScope::new("fuzz".parse().expect("an id"));
     let pending = Arc::new(MemoryPending::new());
-    let bench = Bench::new(move || registry.clone(), executor, scope, pending);
-    ToolServer::builder(One(Arc::new(bench))).build()
+    let toolset = Toolset::new(move || registry.clone(), executor, scope, pending);
+    ToolServer::builder(One(Arc::new(toolset))).build()
 });
 
 fuzz_target!(|lines: &[u8]| {

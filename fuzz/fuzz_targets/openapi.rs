@@ -1,8 +1,8 @@
 //! OpenAPI documents: what is read is read the same again, every schema compiles, and no request leaves its place.
 #![no_main]
 
-use haft::openapi::{Document, LoadOptions};
 use haft::core::ToolName;
+use haft::openapi::{Document, LoadOptions};
 use haft::tools_core::CompiledSchema;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use haft::fs::ApplyPatch;
 use haft::core::ReplyStatus;
+use haft::fs::ApplyPatch;
 use haft::{AccessMode, CallScope, ToolRegistry, Workdir};
 use haft_testkit::{Tree, call};
 use libfuzzer_sys::fuzz_target;

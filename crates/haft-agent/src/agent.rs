@@ -15,7 +15,7 @@ mod span;
 mod told;
 mod turning;
 
-pub use errors::{NotAtWork, ResumeError};
+pub use errors::{NotAtWorkError, ResumeError};
 pub use keeper::StateKeeper;
 pub use news::News;
 pub use purses::Purses;
@@ -127,7 +127,7 @@ impl Agent {
     /// # Errors
     ///
     /// When the agent does not drive that run, or it has just ended.
-    pub fn steer(&self, run: &RunId, text: impl Into<String>, when: SteerWhen) -> Result<(), NotAtWork> {
+    pub fn steer(&self, run: &RunId, text: impl Into<String>, when: SteerWhen) -> Result<(), NotAtWorkError> {
         self.send(run, RunEvent::Steered { text: text.into(), when })
     }
 
@@ -139,7 +139,7 @@ impl Agent {
     /// # Errors
     ///
     /// When the agent does not drive that run.
-    pub fn pause(&self, run: &RunId) -> Result<(), NotAtWork> {
+    pub fn pause(&self, run: &RunId) -> Result<(), NotAtWorkError> {
         self.send(run, RunEvent::Paused)
     }
 
@@ -148,14 +148,14 @@ impl Agent {
     /// # Errors
     ///
     /// When the agent does not drive that run, or it has just ended or come to wait.
-    pub fn cancel(&self, run: &RunId) -> Result<(), NotAtWork> {
+    pub fn cancel(&self, run: &RunId) -> Result<(), NotAtWorkError> {
         match self.at_work.get(run) {
             Some(controls) if controls.cancel() => Ok(()),
-            _ => Err(NotAtWork { run: run.clone() }),
+            _ => Err(NotAtWorkError { run: run.clone() }),
         }
     }
 
-    fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWork> {
+    fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWorkError> {
         self.at_work.send(run, event)
     }
 

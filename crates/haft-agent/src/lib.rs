@@ -81,7 +81,7 @@ mod tools;
 mod transcript;
 mod turn_record;
 
-pub use agent::{Agent, News, NotAtWork, Purses, ResumeError, RunHandle, RunLimits, StateKeeper};
+pub use agent::{Agent, News, NotAtWorkError, Purses, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
 pub use compaction::{CompactError, Compacted, Compaction, CompactionContext, CutOutputs, Told};
 pub use delegate::{DelegateAgents, DelegateCall, DelegateEnd, DelegateTask};

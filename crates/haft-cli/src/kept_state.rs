@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::core::{Digest, RunId};
 use haft::store::{
-    ChildRuns, Entry, EntryStore, PendingEntry, RecordStore, RunStore, SqliteStore, StoreFault, Upkeep,
+    ChildRuns, DatabaseError, Entry, EntryStore, PendingEntry, RecordStore, RunStore, SqliteStore, Upkeep,
 };
 use haft::subagents::ChildStore;
 use haft::tools_core::{
@@ -171,8 +171,8 @@ impl KeptState {
 }
 
 /// Says why an entry cannot be read, for where it is said that it cannot.
-pub(crate) fn why(fault: &StoreFault) -> String {
-    fault.source().map_or_else(|| fault.to_string(), ToString::to_string)
+pub(crate) fn why(error: &DatabaseError) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 #[async_trait]

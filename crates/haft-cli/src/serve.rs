@@ -34,7 +34,7 @@ use haft::tools_core::PrivateFiles;
 use place::LeftOut;
 use serving::{Serving, Way};
 use std::sync::Arc;
-use toolbox::{ServedBenches, Settings};
+use toolbox::{ServedToolsets, Settings};
 
 /// Serves clients until they are gone or the process is told to stop.
 pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
@@ -83,27 +83,27 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         attended: console.is_some().then_some(console::STAYS_OPEN),
         cluster,
     };
-    let benches = ServedBenches::new(settings, Arc::clone(&state), directories);
+    let toolsets = ServedToolsets::new(settings, Arc::clone(&state), directories);
     // What is wrong with the policy is said to the person who starts this, not to the first client.
-    benches.started_in(start.root_path(), opened).check().await?;
+    toolsets.started_in(start.root_path(), opened).check().await?;
     let ending = Ending::on_signals()?;
     let serving = Serving {
-        toolbox: benches.clone(),
+        toolbox: toolsets.clone(),
         way,
         tools: options.tools.clone(),
         state_key: options.state_key.as_deref().map(read_key).transpose()?,
-        rates: benches.rates(),
+        rates: toolsets.rates(),
         options,
     };
     let console = match console {
-        Some(console) => Some(console.open(benches.clone(), state, ending.token())?),
+        Some(console) => Some(console.open(toolsets.clone(), state, ending.token())?),
         None => None,
     };
     let served = serving::run(serving, &ending).await;
     if let Some(console) = console {
         console.end().await;
     }
-    benches.stop().await;
+    toolsets.stop().await;
     served.map(|()| Exit::Done)
 }
 

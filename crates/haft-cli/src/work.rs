@@ -2,7 +2,7 @@ use crate::agent_run::AgentRun;
 use crate::keeper::{InParts, in_parts};
 use anyhow::Result;
 use haft::agent::ResumeError;
-use haft::tools_core::{Approval, CallOutcome, PendingCall, ResumeRefused, Resumption};
+use haft::tools_core::{Approval, CallOutcome, PendingCall, Resumption, ResumptionError};
 use haft::{CallScope, LocalExecutor, ToolExecutor as _};
 use tokio_util::sync::CancellationToken;
 
@@ -67,7 +67,7 @@ impl Work {
         };
         match refused {
             Ok(()) => Ok(()),
-            Err(ResumeRefused::ResumedBefore { id }) => {
+            Err(ResumptionError::ResumedBefore { id }) => {
                 errln!(
                     "the call `{id}` was gone on with before, by a process that ended meanwhile; it is not run again, and \
                      whether it had its effect is not known"

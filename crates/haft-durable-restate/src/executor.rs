@@ -6,12 +6,12 @@ use crate::wire::{DECIDE, Ended, RUN, Verdict};
 use async_trait::async_trait;
 use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_durable::{
-    CallCourse, CallRequest, DecisionRefused, Pool, RoundDecision, RoundKey, Routes, ScopeError, in_order,
+    CallCourse, CallRequest, DecisionError, Pool, RoundDecision, RoundKey, Routes, ScopeError, in_order,
 };
 use haft_http::HttpClient;
 use haft_tools_core::{
     Approval, Batch, BatchOutcome, CallOutcome, CallScope, Events, HeldCall, PendingCall, PendingId,
-    ResumeRefused, Resumption, StoreError, ToolExecutor, ToolRegistry,
+    Resumption, ResumptionError, StoreError, ToolExecutor, ToolRegistry,
 };
 use restate_sdk::ingress::{Client, ClientError, RequestTarget};
 use restate_sdk::serde::Json;
@@ -58,7 +58,7 @@ struct Decided {
     pool: Pool,
     round: RoundKey,
     /// Why it does not count, if it does not.
-    refused: Option<DecisionRefused>,
+    refused: Option<DecisionError>,
 }
 
 /// How long is waited after an engine did not answer, for the first time and at most.
@@ -200,7 +200,7 @@ impl RestateExecutor {
     /// # Cancel safety
     ///
     /// The answer counts or does not.
-    pub async fn decide(&self, pending: &PendingCall, approval: Approval) -> Result<(), ResumeRefused> {
+    pub async fn decide(&self, pending: &PendingCall, approval: Approval) -> Result<(), ResumptionError> {
         if approval.waits() {
             return Ok(());
         }
@@ -209,10 +209,10 @@ impl RestateExecutor {
     }
 
     /// Has an answer count, if it can.
-    async fn decided(&self, pending: &PendingCall, approval: Approval) -> Result<Decided, ResumeRefused> {
+    async fn decided(&self, pending: &PendingCall, approval: Approval) -> Result<Decided, ResumptionError> {
         let id = pending.id.clone();
         if pending.is_expired() && !approval.denies() {
-            return Err(ResumeRefused::Expired { id });
+            return Err(ResumptionError::Expired { id });
         }
         let Some((pool, round)) = CallCourse::parse_id(&id) else { return Err(unknown(id)) };
         let decision = RoundDecision::new(round.clone(), pending.digest, approval, unique());
@@ -243,7 +243,7 @@ impl ToolExecutor for RestateExecutor {
         in_order(batch, self.registry.as_ref(), &self.events, run).await
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         let (pending, approval) = (resumption.pending(), resumption.approval());
         if approval.waits() {
             return Ok(CallOutcome::Pending(Box::new(pending.clone())));
@@ -252,7 +252,7 @@ impl ToolExecutor for RestateExecutor {
         // Whoever denies one whose time is over is told what became of it.
         let is_told_anyway = approval.denies()
             && pending.is_expired()
-            && matches!(refused, Some(DecisionRefused::Over | DecisionRefused::Decided));
+            && matches!(refused, Some(DecisionError::Over | DecisionError::Decided));
         if let Some(why) = refused.filter(|_| !is_told_anyway) {
             return Err(why.about(&pending.id));
         }
@@ -352,12 +352,12 @@ pub(crate) fn refused(call: &ToolCall, status: ReplyStatus, text: impl Into<Stri
 }
 
 /// Says that a pending call is none of an engine.
-fn unknown(id: PendingId) -> ResumeRefused {
+fn unknown(id: PendingId) -> ResumptionError {
     let source =
         StoreError::new("look for the call", "it was not made by an engine, or its name was changed");
-    ResumeRefused::Unclaimed { id, source }
+    ResumptionError::Unclaimed { id, source }
 }
 
-fn unclaimed(id: PendingId, error: ClientError) -> ResumeRefused {
-    ResumeRefused::Unclaimed { id, source: StoreError::new("ask the engine", error) }
+fn unclaimed(id: PendingId, error: ClientError) -> ResumptionError {
+    ResumptionError::Unclaimed { id, source: StoreError::new("ask the engine", error) }
 }

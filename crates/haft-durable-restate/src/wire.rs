@@ -1,7 +1,7 @@
 //! What clients and workers tell each other, as JSON.
 
 use haft_core::{Digest, Progress, ToolReply, Visible};
-use haft_durable::{DecisionRefused, RoundDecision};
+use haft_durable::{DecisionError, RoundDecision};
 use haft_tools_core::PendingCall;
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +109,7 @@ pub(crate) enum Settled {
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub(crate) enum Verdict {
     Counts,
-    Refused { why: DecisionRefused },
+    Refused { why: DecisionError },
 }
 
 impl Settled {
@@ -117,11 +117,11 @@ impl Settled {
     pub(crate) fn verdict(&self, decision: &RoundDecision) -> Verdict {
         let why = match self {
             Self::Decided { decision: first } if first.name == decision.name => return Verdict::Counts,
-            Self::Decided { .. } => DecisionRefused::Decided,
+            Self::Decided { .. } => DecisionError::Decided,
             // One that nobody answered in time is denied by itself, which is what a denial wants.
             Self::Expired if decision.approval.denies() => return Verdict::Counts,
-            Self::Expired => DecisionRefused::Expired,
-            Self::Stopped => DecisionRefused::Over,
+            Self::Expired => DecisionError::Expired,
+            Self::Stopped => DecisionError::Over,
         };
         Verdict::Refused { why }
     }
@@ -141,7 +141,7 @@ mod tests {
         )
     }
 
-    fn refused(why: DecisionRefused) -> Verdict {
+    fn refused(why: DecisionError) -> Verdict {
         Verdict::Refused { why }
     }
 
@@ -167,11 +167,11 @@ mod tests {
         let deny = decision("mine", Approval::Deny { reason: String::new() });
         let other = Settled::Decided { decision: decision("other", Approval::Approve) };
         assert_eq!(Settled::Decided { decision: mine.clone() }.verdict(&mine), Verdict::Counts);
-        assert_eq!(other.verdict(&mine), refused(DecisionRefused::Decided));
-        assert_eq!(Settled::Expired.verdict(&mine), refused(DecisionRefused::Expired));
+        assert_eq!(other.verdict(&mine), refused(DecisionError::Decided));
+        assert_eq!(Settled::Expired.verdict(&mine), refused(DecisionError::Expired));
         assert_eq!(Settled::Expired.verdict(&deny), Verdict::Counts);
-        assert_eq!(other.verdict(&deny), refused(DecisionRefused::Decided));
-        assert_eq!(Settled::Stopped.verdict(&deny), refused(DecisionRefused::Over));
-        assert_eq!(Settled::Stopped.verdict(&mine), refused(DecisionRefused::Over));
+        assert_eq!(other.verdict(&deny), refused(DecisionError::Decided));
+        assert_eq!(Settled::Stopped.verdict(&deny), refused(DecisionError::Over));
+        assert_eq!(Settled::Stopped.verdict(&mine), refused(DecisionError::Over));
     }
 }

@@ -1,4 +1,4 @@
-use crate::{CallRequest, DecisionRefused, Pool, RoundDecision, RoundKey};
+use crate::{CallRequest, DecisionError, Pool, RoundDecision, RoundKey};
 use haft_core::{Digest, ReplyStatus, ToolOutput, ToolReply};
 use haft_tools_core::{Approval, CallOutcome, PendingCall, PendingId};
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ impl CallCourse {
     /// # Errors
     ///
     /// When it is not [about](RoundDecision::check) what is waited for; nothing changes then.
-    pub fn decided(&mut self, decision: &RoundDecision) -> Result<(), DecisionRefused> {
+    pub fn decided(&mut self, decision: &RoundDecision) -> Result<(), DecisionError> {
         decision.check(self.waiting().as_ref())?;
         self.answer(decision.approval.clone());
         Ok(())

@@ -34,8 +34,8 @@
 //! # What is decided
 //!
 //! A [`RoundDecision`] names the round that it is about, and the digest of what the person was shown. It counts once:
-//! one about a round that is over is [stale](DecisionRefused::Stale), and a second one about the same round is
-//! [refused](DecisionRefused::Decided). One that approves counts until the call expires.
+//! one about a round that is over is [stale](DecisionError::Stale), and a second one about the same round is
+//! [refused](DecisionError::Decided). One that approves counts until the call expires.
 //!
 //! # What cannot be sent
 //!
@@ -71,6 +71,6 @@ pub use in_order::{conflicts, in_order};
 pub use performer::Performer;
 pub use pool::{Pool, PoolError, Routes};
 pub use redo::Redo;
-pub use round_decision::{DecisionRefused, RoundDecision};
+pub use round_decision::{DecisionError, RoundDecision};
 pub use round_key::RoundKey;
 pub use scope_record::{ScopeError, ScopeRecord};

@@ -1,6 +1,6 @@
 use crate::{RoundKey, Waiting};
 use haft_core::Digest;
-use haft_tools_core::{Approval, PendingCall, PendingId, ResumeRefused, now_ms};
+use haft_tools_core::{Approval, PendingCall, PendingId, ResumptionError, now_ms};
 use serde::{Deserialize, Serialize};
 
 /// Answers a call that waits: which round it is about, what the person was shown, and what they said.
@@ -45,18 +45,18 @@ impl RoundDecision {
     ///
     /// # Errors
     ///
-    /// Every [`DecisionRefused`] but [`DecisionRefused::Decided`].
-    pub fn check(&self, waiting: Option<&Waiting>) -> Result<(), DecisionRefused> {
+    /// Every [`DecisionError`] but [`DecisionError::Decided`].
+    pub fn check(&self, waiting: Option<&Waiting>) -> Result<(), DecisionError> {
         let round = self.round.round();
-        let Some(waiting) = waiting else { return Err(DecisionRefused::Over) };
+        let Some(waiting) = waiting else { return Err(DecisionError::Over) };
         if round != waiting.round {
-            return Err(DecisionRefused::Stale { round, now: waiting.round });
+            return Err(DecisionError::Stale { round, now: waiting.round });
         }
         if self.digest != waiting.digest {
-            return Err(DecisionRefused::OtherDigest);
+            return Err(DecisionError::OtherDigest);
         }
         let is_late = waiting.expires_at_ms.is_some_and(|end| end <= now_ms());
-        if is_late && !self.approval.denies() { Err(DecisionRefused::Expired) } else { Ok(()) }
+        if is_late && !self.approval.denies() { Err(DecisionError::Expired) } else { Ok(()) }
     }
 }
 
@@ -64,7 +64,7 @@ impl RoundDecision {
 ///
 /// ```
 /// # use haft_core::Digest;
-/// use haft_durable::{DecisionRefused, RoundDecision, Waiting};
+/// use haft_durable::{DecisionError, RoundDecision, Waiting};
 /// use haft_tools_core::Approval;
 /// # use serde_json::json;
 /// #
@@ -72,18 +72,18 @@ impl RoundDecision {
 /// # let waiting: Waiting = serde_json::from_value(json!({ "round": 2, "digest": digest }))?;
 /// let late = RoundDecision::new("run-1/3/c1:0".parse()?, digest, Approval::Approve, "anna-1");
 /// let refused = late.check(Some(&waiting)).unwrap_err();
-/// assert_eq!(refused, DecisionRefused::Stale { round: 0, now: 2 });
+/// assert_eq!(refused, DecisionError::Stale { round: 0, now: 2 });
 /// assert_eq!(
 ///     refused.to_string(),
 ///     "the decision is about round 0 of the call, which is in round 2; answer what it waits for now"
 /// );
-/// assert_eq!(late.check(None), Err(DecisionRefused::Over));
+/// assert_eq!(late.check(None), Err(DecisionError::Over));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "refused", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum DecisionRefused {
+pub enum DecisionError {
     /// The call waits no more, or is not known.
     #[error("the call does not wait for a decision; look at what became of it")]
     Over,
@@ -108,14 +108,14 @@ pub enum DecisionRefused {
     Expired,
 }
 
-impl DecisionRefused {
+impl DecisionError {
     /// Says the same as whoever resumes calls reads it.
-    pub fn about(self, id: &PendingId) -> ResumeRefused {
+    pub fn about(self, id: &PendingId) -> ResumptionError {
         let id = id.clone();
         match self {
-            Self::Over | Self::Stale { .. } | Self::Decided => ResumeRefused::ResumedBefore { id },
-            Self::OtherDigest => ResumeRefused::OtherDigest { id },
-            Self::Expired => ResumeRefused::Expired { id },
+            Self::Over | Self::Stale { .. } | Self::Decided => ResumptionError::ResumedBefore { id },
+            Self::OtherDigest => ResumptionError::OtherDigest { id },
+            Self::Expired => ResumptionError::Expired { id },
         }
     }
 }
@@ -150,18 +150,18 @@ mod tests {
         let now = waiting(None);
         let check = |round, shown, at: Option<&Waiting>| decision(round, shown, Approval::Approve).check(at);
         assert_eq!(check(1, "shown", Some(&now)), Ok(()));
-        assert_eq!(check(0, "shown", Some(&now)), Err(DecisionRefused::Stale { round: 0, now: 1 }));
-        assert_eq!(check(2, "shown", Some(&now)), Err(DecisionRefused::Stale { round: 2, now: 1 }));
-        assert_eq!(check(1, "other", Some(&now)), Err(DecisionRefused::OtherDigest));
-        assert_eq!(check(1, "shown", None), Err(DecisionRefused::Over));
+        assert_eq!(check(0, "shown", Some(&now)), Err(DecisionError::Stale { round: 0, now: 1 }));
+        assert_eq!(check(2, "shown", Some(&now)), Err(DecisionError::Stale { round: 2, now: 1 }));
+        assert_eq!(check(1, "other", Some(&now)), Err(DecisionError::OtherDigest));
+        assert_eq!(check(1, "shown", None), Err(DecisionError::Over));
     }
 
     #[test]
     fn what_came_too_late_can_only_be_denied() {
         let late = waiting(Some(1));
-        assert_eq!(decision(1, "shown", Approval::Approve).check(Some(&late)), Err(DecisionRefused::Expired));
+        assert_eq!(decision(1, "shown", Approval::Approve).check(Some(&late)), Err(DecisionError::Expired));
         let edit = Approval::Edit { input: json!({}) };
-        assert_eq!(decision(1, "shown", edit).check(Some(&late)), Err(DecisionRefused::Expired));
+        assert_eq!(decision(1, "shown", edit).check(Some(&late)), Err(DecisionError::Expired));
         assert_eq!(decision(1, "shown", deny()).check(Some(&late)), Ok(()));
         assert_eq!(decision(1, "shown", Approval::Approve).check(Some(&waiting(Some(u64::MAX)))), Ok(()));
     }

@@ -50,7 +50,7 @@ pub use host::{
 };
 pub use named_tool::NamedTool;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus, StartError};
-pub use servers::{McpServers, McpServersBuilder, SameServerName};
+pub use servers::{DuplicateServerError, McpServers, McpServersBuilder};
 pub use source::McpSource;
 pub use trust::{
     AcceptedTool, FilePins, MemoryPins, PinError, PinStore, QuarantinedTool, ServerIdentity, ServerPins,

@@ -27,9 +27,7 @@ fn client(cx: &CallContext) -> Option<&CallingClient> {
 /// Asks the client, and gives what it answered.
 async fn answer_of(client: &CallingClient, kind: AskKind) -> Result<Value, ToolError> {
     let answer = client.ask(vec![Ask::new(KEY, kind)]).await.remove(KEY);
-    answer
-        .unwrap_or(Ok(Value::Null))
-        .map_err(|unasked| ToolError::failed(unasked.to_string()).with_source(unasked))
+    answer.unwrap_or(Ok(Value::Null)).map_err(|error| ToolError::failed(error.to_string()).with_source(error))
 }
 
 /// Says that a client lacks what it is asked for.

@@ -43,7 +43,7 @@
 //! # As a server
 //!
 //! With the feature `server`, a `ToolServer` serves the tools of a host over standard streams, sockets and, with `server-http`, over HTTP.
-//! Whoever calls gets a `Bench` from the host's `Toolbox`: the tools, the executor with its policy, and the scope of the calls. What has
+//! Whoever calls gets a `Toolset` from the host's `Toolbox`: the tools, the executor with its policy, and the scope of the calls. What has
 //! to be asked is asked through the client where it can, and otherwise the call waits like any other.
 
 #[cfg(feature = "client")]
@@ -72,15 +72,15 @@ pub use client::ModelSampler;
 pub use client::measured;
 #[cfg(feature = "client")]
 pub use client::{
-    AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialStore, Era, EraMemory,
-    ExpansionError, FileCredentials, FilePins, ListedPrompt, ListedResource, LoginConfig, LoginError,
-    McpEvent, McpEventKind, McpEvents, McpServer, McpServers, McpServersBuilder, McpSource,
-    MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, PromptText,
-    QuarantinedTool, RefusedServer, RegisteredClient, RemoteServer, ResourceWatch, Root, Roots,
-    SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
-    ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins,
-    ServerProgram, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport,
-    WaitingTool, expand_variables,
+    AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialStore,
+    DuplicateServerError, Era, EraMemory, ExpansionError, FileCredentials, FilePins, ListedPrompt,
+    ListedResource, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer, McpServers,
+    McpServersBuilder, McpSource, MemoryCredentials, MemoryEras, MemoryPins, NamedTool, NoticeKind, PinError,
+    PinStore, PromptText, QuarantinedTool, RefusedServer, RegisteredClient, RemoteServer, ResourceWatch,
+    Root, Roots, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent, ServerIdentity,
+    ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins, ServerProgram,
+    ServerRequestError, ServerState, ServerStatus, ServersFile, Start, StartError, Transport, WaitingTool,
+    expand_variables,
 };
 #[cfg(all(feature = "client", feature = "server"))]
 pub use forwarding::{ClientRoots, ClientSampler};
@@ -96,9 +96,9 @@ pub use prompt_message::{PromptMessage, PromptRole};
 pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, Principal,
-    Prompts, Resources, ServeMode, ServeModeError, ServedPrompt, ToolServer, ToolServerBuilder,
-    ToolServerLimits, Toolbox, Unasked,
+    Abilities, Ability, Ask, AskKind, AuthenticationError, Authenticator, Caller, CallingClient,
+    ClientAskError, Ended, Principal, Prompts, Resources, ServeMode, ServeModeError, ServedPrompt,
+    ToolServer, ToolServerBuilder, ToolServerLimits, Toolbox, Toolset,
 };
 #[cfg(feature = "server-http")]
 pub use server::{

@@ -25,12 +25,12 @@ mod socket;
 mod tool_server;
 mod toolbox;
 
-pub use ask::{Ask, AskKind, Unasked};
+pub use ask::{Ask, AskKind, ClientAskError};
 #[cfg(feature = "server-oauth")]
 pub use auth::{AuthorizationServer, AuthorizationServerError, Introspection, JwtBearer};
 #[cfg(feature = "server-http")]
 pub use auth::{StaticTokens, StaticTokensError};
-pub use authenticator::{Authenticator, Denied};
+pub use authenticator::{AuthenticationError, Authenticator};
 pub use caller::{Abilities, Ability, Caller, Principal};
 #[cfg(all(test, feature = "client"))]
 pub(crate) use calls::fixture::{Paper, Probe, able, in_both_eras};
@@ -47,4 +47,4 @@ pub use offers::{Prompts, Resources, ServedPrompt};
 #[cfg(unix)]
 pub use tool_server::SocketError;
 pub use tool_server::{Ended, ToolServer, ToolServerBuilder};
-pub use toolbox::{Bench, CallingClient, Toolbox};
+pub use toolbox::{CallingClient, Toolbox, Toolset};

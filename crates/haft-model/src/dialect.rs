@@ -9,7 +9,7 @@ mod strict;
 mod value;
 mod walk;
 
-pub use projection::{Loss, LossKind, NotStrict, NotStrictReason, Projection};
+pub use projection::{Loss, LossKind, NotStrictError, NotStrictReason, Projection};
 
 use haft_core::{Schema, ToolSpec};
 use loose::Refusals;
@@ -108,7 +108,7 @@ impl Dialect {
     ///
     /// Only [`Dialect::OpenAiStrict`] fails: where it could say a schema only by forbidding what the schema is about
     /// (such as properties of any name), or where a limit is exceeded.
-    pub fn project(self, schema: &Schema) -> Result<Projection, NotStrict> {
+    pub fn project(self, schema: &Schema) -> Result<Projection, NotStrictError> {
         let schema = schema.as_value();
         let (schema, losses) = match self {
             Self::OpenAiStrict => strict::project(schema)?,

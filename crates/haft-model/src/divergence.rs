@@ -23,7 +23,7 @@ const SHOWN_CHARACTERS: usize = 120;
 ///   next: make the tool end as it did when the session was recorded, or record the session again
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Divergence {
+pub struct DivergenceError {
     session: Box<str>,
     turn: usize,
     line: usize,
@@ -118,7 +118,7 @@ pub enum DivergenceKind {
     },
 }
 
-impl Divergence {
+impl DivergenceError {
     /// Reports something about a turn, counted from 1.
     pub(crate) fn new(session: &Session, turn: usize, kind: DivergenceKind) -> Self {
         let line = session.line_of(turn).unwrap_or_default();
@@ -170,9 +170,9 @@ impl DivergenceKind {
     }
 }
 
-impl Error for Divergence {}
+impl Error for DivergenceError {}
 
-impl fmt::Display for Divergence {
+impl fmt::Display for DivergenceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { session, turn, line, kind } = self;
         match kind {

@@ -1,4 +1,4 @@
-use crate::Divergence;
+use crate::DivergenceError;
 use haft_core::{CallId, with_causes};
 use std::error::Error;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub enum ModelError {
     },
     /// The run went another way than the session it plays.
     #[error(transparent)]
-    Diverged(Box<Divergence>),
+    Diverged(Box<DivergenceError>),
     /// A turn came in full but could not be recorded.
     #[error("cannot record turn {turn} of the session")]
     Recording {
@@ -131,8 +131,8 @@ fn pause(retry_after: Option<Duration>) -> String {
     }
 }
 
-impl From<Divergence> for ModelError {
-    fn from(divergence: Divergence) -> Self {
+impl From<DivergenceError> for ModelError {
+    fn from(divergence: DivergenceError) -> Self {
         Self::Diverged(Box::new(divergence))
     }
 }

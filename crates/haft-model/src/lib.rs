@@ -23,7 +23,7 @@
 //! [`RecordingModel`] wraps any model and writes such a file; [`ScriptedModel`] plays it, without a network and with the
 //! same result every time. It plays to real tools, so it also checks what came back: every call answered exactly once
 //! and in order, the transcript unchanged, and, where `after` says how the replies ended when the session was recorded,
-//! that they ended the same way. What differs is told in a [`Divergence`] made to be read by a person.
+//! that they ended the same way. What differs is told in a [`DivergenceError`] made to be read by a person.
 //!
 //! A session holds what the model said, and not what it was told: neither the replies nor the requests are in it. It
 //! joins the text of a turn into one, which goes before its calls, and leaves out what providers want back word for
@@ -83,8 +83,8 @@ mod stream;
 pub use assemble::{Assembler, ModelTurn, assemble};
 pub use capabilities::ModelCapabilities;
 pub use delta::Delta;
-pub use dialect::{Dialect, Loss, LossKind, NotStrict, NotStrictReason, Projection};
-pub use divergence::{Divergence, DivergenceKind};
+pub use dialect::{Dialect, Loss, LossKind, NotStrictError, NotStrictReason, Projection};
+pub use divergence::{DivergenceError, DivergenceKind};
 pub use error::{ModelError, ProtocolError};
 pub use model::Model;
 pub use recording::RecordingModel;

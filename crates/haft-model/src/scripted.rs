@@ -1,7 +1,7 @@
 mod transcript;
 
 use crate::{
-    Delta, DeltaStream, Divergence, DivergenceKind, Model, ModelCapabilities, ModelError, ModelRequest,
+    Delta, DeltaStream, DivergenceError, DivergenceKind, Model, ModelCapabilities, ModelError, ModelRequest,
     Session, SessionTurn,
 };
 use async_trait::async_trait;
@@ -78,12 +78,12 @@ impl ScriptedModel {
     /// # Errors
     ///
     /// A report of the turns that are left.
-    pub fn finished(&self) -> Result<(), Divergence> {
+    pub fn finished(&self) -> Result<(), DivergenceError> {
         match self.remaining() {
             0 => Ok(()),
             count => {
                 let kind = DivergenceKind::TurnsLeft { count };
-                Err(Divergence::new(&self.session, self.played() + 1, kind))
+                Err(DivergenceError::new(&self.session, self.played() + 1, kind))
             }
         }
     }
@@ -115,7 +115,7 @@ impl Model for ScriptedModel {
         let played = self.played();
         transcript::check(&self.session, &self.messages[..played], &request.messages)?;
         let Some(turn) = self.session.turns().get(played) else {
-            return Err(Divergence::new(&self.session, played, DivergenceKind::SessionEnded).into());
+            return Err(DivergenceError::new(&self.session, played, DivergenceKind::SessionEnded).into());
         };
         Ok(DeltaStream::new(Playback {
             deltas: turn.deltas().into_iter(),

@@ -1,4 +1,4 @@
-use crate::StoreFault;
+use crate::DatabaseError;
 use haft_tools_core::{Approval, PendingCall, PendingId};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub struct Entry<T> {
     /// Names it.
     pub id: String,
     /// What it holds, or why that cannot be read.
-    pub value: Result<T, StoreFault>,
+    pub value: Result<T, DatabaseError>,
 }
 
 impl<T> Entry<T> {
@@ -50,7 +50,7 @@ impl<T> Entry<T> {
     /// let entry = Entry::new("g1", Ok("read(notes)"));
     /// assert_eq!((entry.id.as_str(), entry.value.ok()), ("g1", Some("read(notes)")));
     /// ```
-    pub fn new(id: impl Into<String>, value: Result<T, StoreFault>) -> Self {
+    pub fn new(id: impl Into<String>, value: Result<T, DatabaseError>) -> Self {
         Self { id: id.into(), value }
     }
 }
@@ -92,9 +92,9 @@ pub struct PendingEntry {
     /// When it was asked, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
     /// The call, or why it cannot be read.
-    pub call: Result<PendingCall, StoreFault>,
+    pub call: Result<PendingCall, DatabaseError>,
     /// The answer that was kept to it, if there is one, or why that cannot be read.
-    pub answer: Result<Option<Approval>, StoreFault>,
+    pub answer: Result<Option<Approval>, DatabaseError>,
     /// What the host of its run, or else of the one at the top, has kept of itself: `null` where neither is kept or can be
     /// read.
     pub host: Value,
@@ -106,11 +106,11 @@ impl PendingEntry {
     /// The run at the top is the one that the call names, or its own; what else is known is set in its fields.
     ///
     /// ```
-    /// use haft_store::{PendingEntry, StoreFault};
+    /// use haft_store::{DatabaseError, PendingEntry};
     /// use haft_tools_core::{Approval, PendingId};
     ///
     /// let id = PendingId::new("p1");
-    /// let damaged = StoreFault::Damaged { source: "it ends too early".into() };
+    /// let damaged = DatabaseError::Damaged { source: "it ends too early".into() };
     /// let mut entry = PendingEntry::new(id, "run-1", 1_700_000_000_000, Err(damaged));
     /// entry.answer = Ok(Some(Approval::Approve));
     /// assert_eq!((entry.run.as_str(), entry.top.as_str()), ("run-1", "run-1"));
@@ -120,7 +120,7 @@ impl PendingEntry {
         id: PendingId,
         run: impl Into<String>,
         asked_at_ms: u64,
-        call: Result<PendingCall, StoreFault>,
+        call: Result<PendingCall, DatabaseError>,
     ) -> Self {
         let run = run.into();
         let above = call.as_ref().ok().and_then(|call| call.above.last());

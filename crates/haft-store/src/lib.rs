@@ -58,10 +58,10 @@
 //! they are protects all of them ([`SqliteStore::places`]).
 
 mod child_runs;
+mod database_error;
 mod depth;
 mod entry;
 mod entry_store;
-mod fault;
 mod given_up;
 mod lease;
 mod memory_runs;
@@ -78,9 +78,9 @@ mod upkeep;
 mod written;
 
 pub use child_runs::ChildRuns;
+pub use database_error::DatabaseError;
 pub use entry::{Entry, PendingEntry};
 pub use entry_store::EntryStore;
-pub use fault::StoreFault;
 pub use given_up::GivenUp;
 pub use lease::RunLease;
 pub use memory_runs::MemoryRuns;

@@ -1,4 +1,4 @@
-use crate::{RunLease, RunStore, RunSummary, SaveError, StoreFault, StoredRun, TakeError, depth};
+use crate::{DatabaseError, RunLease, RunStore, RunSummary, SaveError, StoredRun, TakeError, depth};
 use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::StoreError;
@@ -87,9 +87,9 @@ impl Drop for Held {
 impl RunStore for MemoryRuns {
     async fn append(&self, run: &mut StoredRun, entries: Vec<Value>) -> Result<(), SaveError> {
         for value in entries.iter().chain([&run.state, &run.host]) {
-            let unwritable = |too_deep: depth::TooDeep| StoreFault::Unwritable { source: too_deep.into() };
+            let unwritable = |too_deep: depth::TooDeep| DatabaseError::Unwritable { source: too_deep.into() };
             let readable = depth::check(&value.to_string()).map_err(unwritable);
-            readable.map_err(|fault| StoreError::new("keep the run", fault))?;
+            readable.map_err(|error| StoreError::new("keep the run", error))?;
         }
         let mut kept = self.lock();
         let held = run.revision;

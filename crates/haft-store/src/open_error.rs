@@ -1,4 +1,4 @@
-use crate::StoreFault;
+use crate::DatabaseError;
 use std::io;
 use std::path::PathBuf;
 
@@ -80,6 +80,6 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: StoreFault,
+        source: DatabaseError,
     },
 }

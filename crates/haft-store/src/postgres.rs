@@ -13,7 +13,7 @@ mod upkeep;
 pub use connect_error::ConnectError;
 pub use connecting::PostgresOptions;
 
-use crate::StoreFault;
+use crate::DatabaseError;
 use deadpool_postgres::{ClientWrapper, Object, Pool, PoolError};
 use haft_tools_core::StoreError;
 use std::fmt;
@@ -97,19 +97,19 @@ impl PostgresStore {
         work: impl for<'c> FnOnce(&'c mut Object) -> Work<'c, T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let done = self.apart(Arc::clone(&self.0).work(|inner| &inner.durable, work)).await;
-        done.map_err(|fault| StoreError::new(attempted, fault))
+        done.map_err(|error| StoreError::new(attempted, error))
     }
 
     /// Works in the store's own runtime; what was begun is done to its end, also when nobody waits for it any more.
     async fn apart<T: Send + 'static>(
         &self,
-        work: impl Future<Output = Result<T, StoreFault>> + Send + 'static,
-    ) -> Result<T, StoreFault> {
+        work: impl Future<Output = Result<T, DatabaseError>> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
         let done = self.handle().spawn(work).await;
-        done.unwrap_or_else(|error| Err(StoreFault::ShutDown { source: error.into() }))
+        done.unwrap_or_else(|error| Err(DatabaseError::ShutDown { source: error.into() }))
     }
 
-    fn unusable(&self, source: StoreFault) -> ConnectError {
+    fn unusable(&self, source: DatabaseError) -> ConnectError {
         ConnectError::Database { place: self.0.place.clone(), source }
     }
 
@@ -129,7 +129,7 @@ impl Inner {
         self: Arc<Self>,
         pool: fn(&Self) -> &Pool,
         work: impl for<'c> FnOnce(&'c mut Object) -> Work<'c, T>,
-    ) -> Result<T, StoreFault> {
+    ) -> Result<T, DatabaseError> {
         let waited = self.patience();
         self.work_within(waited, pool, work).await
     }
@@ -140,7 +140,7 @@ impl Inner {
         waited: Duration,
         pool: fn(&Self) -> &Pool,
         work: impl for<'c> FnOnce(&'c mut Object) -> Work<'c, T>,
-    ) -> Result<T, StoreFault> {
+    ) -> Result<T, DatabaseError> {
         let done = async {
             let mut client = Guarded::of(pool(&self)).await?;
             let done = work(client.get()).await;
@@ -159,10 +159,10 @@ impl Inner {
         &self,
         waited: Duration,
         done: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, StoreFault> {
+    ) -> Result<T, DatabaseError> {
         match timeout(waited, done).await {
-            Ok(done) => done.map_err(|trouble| trouble.into_fault(self.wait)),
-            Err(elapsed) => Err(StoreFault::Unreachable { waited, source: elapsed.into() }),
+            Ok(done) => done.map_err(|trouble| trouble.into_error(self.wait)),
+            Err(elapsed) => Err(DatabaseError::Unreachable { waited, source: elapsed.into() }),
         }
     }
 }
@@ -211,7 +211,7 @@ impl Drop for Inner {
 enum Trouble {
     Postgres(tokio_postgres::Error),
     Pool(PoolError),
-    Fault(StoreFault),
+    Failed(DatabaseError),
 }
 
 impl From<tokio_postgres::Error> for Trouble {
@@ -229,24 +229,24 @@ impl From<PoolError> for Trouble {
     }
 }
 
-impl From<StoreFault> for Trouble {
-    fn from(fault: StoreFault) -> Self {
-        Self::Fault(fault)
+impl From<DatabaseError> for Trouble {
+    fn from(error: DatabaseError) -> Self {
+        Self::Failed(error)
     }
 }
 
 impl Trouble {
-    fn into_fault(self, waited: Duration) -> StoreFault {
+    fn into_error(self, waited: Duration) -> DatabaseError {
         match self {
             Self::Postgres(error) => of_postgres(error, waited),
-            Self::Pool(error) => StoreFault::Unreachable { waited, source: error.into() },
-            Self::Fault(fault) => fault,
+            Self::Pool(error) => DatabaseError::Unreachable { waited, source: error.into() },
+            Self::Failed(error) => error,
         }
     }
 }
 
 /// Sorts what `PostgreSQL` said, by the codes of its appendix A.
-fn of_postgres(error: tokio_postgres::Error, waited: Duration) -> StoreFault {
+fn of_postgres(error: tokio_postgres::Error, waited: Duration) -> DatabaseError {
     use tokio_postgres::error::SqlState;
 
     let code = error.code().cloned();
@@ -264,25 +264,25 @@ fn of_postgres(error: tokio_postgres::Error, waited: Duration) -> StoreFault {
             | SqlState::LOCK_NOT_AVAILABLE
             | SqlState::T_R_DEADLOCK_DETECTED
             | SqlState::T_R_SERIALIZATION_FAILURE,
-        ) => StoreFault::Locked { waited, source },
-        Some(SqlState::DISK_FULL) => StoreFault::Full { source },
-        Some(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED) => StoreFault::Damaged { source },
+        ) => DatabaseError::Locked { waited, source },
+        Some(SqlState::DISK_FULL) => DatabaseError::Full { source },
+        Some(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED) => DatabaseError::Damaged { source },
         Some(
             SqlState::INVALID_PASSWORD
             | SqlState::INVALID_AUTHORIZATION_SPECIFICATION
             | SqlState::INVALID_CATALOG_NAME
             | SqlState::INSUFFICIENT_PRIVILEGE,
-        ) => StoreFault::Refused { source },
+        ) => DatabaseError::Refused { source },
         Some(
             SqlState::ADMIN_SHUTDOWN
             | SqlState::CRASH_SHUTDOWN
             | SqlState::CANNOT_CONNECT_NOW
             | SqlState::TOO_MANY_CONNECTIONS,
-        ) => StoreFault::Unreachable { waited, source },
-        None if is_of_tls => StoreFault::Unencrypted { source },
-        None if is_refused => StoreFault::Refused { source },
-        None if is_apart => StoreFault::Unreachable { waited, source },
-        _ => StoreFault::Other { source },
+        ) => DatabaseError::Unreachable { waited, source },
+        None if is_of_tls => DatabaseError::Unencrypted { source },
+        None if is_refused => DatabaseError::Refused { source },
+        None if is_apart => DatabaseError::Unreachable { waited, source },
+        _ => DatabaseError::Other { source },
     }
 }
 

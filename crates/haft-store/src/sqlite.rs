@@ -19,7 +19,7 @@ pub use changes::{ChangesOptions, SqliteChanges};
 pub use examination::Examination;
 
 use crate::memory_runs::Taken;
-use crate::{OpenError, StoreFault};
+use crate::{DatabaseError, OpenError};
 use haft_tools_core::StoreError;
 use opening::open_connection;
 use rusqlite::{Connection, TransactionBehavior};
@@ -152,14 +152,13 @@ impl SqliteStore {
         let wait = inner.wait;
         let work = move || work(&mut lock(connection(&inner)));
         let done = match Handle::try_current() {
-            Ok(runtime) => runtime
-                .spawn_blocking(work)
-                .await
-                .unwrap_or_else(|error| Err(Trouble::Fault(StoreFault::ShutDown { source: error.into() }))),
+            Ok(runtime) => runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
+                Err(Trouble::Failed(DatabaseError::ShutDown { source: error.into() }))
+            }),
             // Whoever drives this without a runtime has only this thread.
             Err(_) => work(),
         };
-        done.map_err(|trouble| StoreError::new(attempted, trouble.into_fault(wait)))
+        done.map_err(|trouble| StoreError::new(attempted, trouble.into_error(wait)))
     }
 }
 
@@ -201,7 +200,7 @@ impl StoreOptions {
 #[derive(Debug)]
 enum Trouble {
     Sqlite(rusqlite::Error),
-    Fault(StoreFault),
+    Failed(DatabaseError),
 }
 
 impl From<rusqlite::Error> for Trouble {
@@ -210,17 +209,17 @@ impl From<rusqlite::Error> for Trouble {
     }
 }
 
-impl From<StoreFault> for Trouble {
-    fn from(fault: StoreFault) -> Self {
-        Self::Fault(fault)
+impl From<DatabaseError> for Trouble {
+    fn from(error: DatabaseError) -> Self {
+        Self::Failed(error)
     }
 }
 
 impl Trouble {
-    fn into_fault(self, waited: Duration) -> StoreFault {
+    fn into_error(self, waited: Duration) -> DatabaseError {
         match self {
-            Self::Sqlite(error) => StoreFault::of(error, waited),
-            Self::Fault(fault) => fault,
+            Self::Sqlite(error) => DatabaseError::of(error, waited),
+            Self::Failed(error) => error,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How values stand in a database.
 
-use crate::StoreFault;
+use crate::DatabaseError;
 
 /// Turns a number into one that a database can hold; what is larger is as good as never.
 pub(crate) fn integer(number: u64) -> i64 {
@@ -13,8 +13,8 @@ pub(crate) fn number(integer: i64) -> u64 {
 }
 
 /// Writes a value, unless it could not be read again.
-pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String, StoreFault> {
-    let unwritable = |source: Box<dyn std::error::Error + Send + Sync>| StoreFault::Unwritable { source };
+pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String, DatabaseError> {
+    let unwritable = |source: Box<dyn std::error::Error + Send + Sync>| DatabaseError::Unwritable { source };
     let text = serde_json::to_string(value).map_err(|error| unwritable(error.into()))?;
     match crate::depth::check(&text) {
         Ok(()) => Ok(text),
@@ -26,6 +26,6 @@ pub(crate) fn from_json<T: serde::de::DeserializeOwned>(
     what: &'static str,
     id: &str,
     text: &str,
-) -> Result<T, StoreFault> {
-    serde_json::from_str(text).map_err(|error| StoreFault::unreadable(what, id, error))
+) -> Result<T, DatabaseError> {
+    serde_json::from_str(text).map_err(|error| DatabaseError::unreadable(what, id, error))
 }

@@ -84,7 +84,7 @@ pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNo
 pub use record::{ChildEnd, ChildRecord, ChildResult, ChildStatus};
 pub(crate) use record::{Handed, ToldBy};
 pub use report::report;
-pub use result::{ExpectedResult, InvalidOutputSchema, Unfit};
+pub use result::{ExpectedResult, InvalidResultError, OutputSchemaError};
 pub use runner::{ChildMeter, ChildOutcome, ChildRun, Runner};
 pub use spec::{AgentSpec, Isolation, Share};
 pub use store::{ChildMemory, ChildStore, MemoryChildren};

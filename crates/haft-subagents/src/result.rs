@@ -22,7 +22,7 @@ const REPAIR: &str = "Your result does not fit the schema that is asked for:";
 ///
 /// An agent answers in text, or with JSON that fits the [schema](AgentSpec::output) of its specification. JSON is taken from
 /// what the run said last: the text as a whole, the last fenced block in it that fits, or what stands between its first brace
-/// and its last. What does not fit is asked for once more by [`Unfit::repair`], and is an error the second time.
+/// and its last. What does not fit is asked for once more by [`InvalidResultError::repair`], and is an error the second time.
 ///
 /// ```
 /// use haft_core::Schema;
@@ -34,8 +34,8 @@ const REPAIR: &str = "Your result does not fit the schema that is asked for:";
 /// let expected = ExpectedResult::of(&spec)?;
 /// assert_eq!(expected.read("There are five:\n```json\n{ \"count\": 5 }\n```")?, Some(json!({ "count": 5 })));
 ///
-/// let unfit = expected.read(r#"{ "count": "five" }"#).unwrap_err();
-/// assert_eq!(unfit.to_string(), "at `/count`: \"five\" is not an integer");
+/// let error = expected.read(r#"{ "count": "five" }"#).unwrap_err();
+/// assert_eq!(error.to_string(), "at `/count`: \"five\" is not an integer");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -50,13 +50,13 @@ pub struct ExpectedResult(Option<Arc<CompiledSchema>>);
 ///
 /// let schema = Schema::new(json!({ "type": "object", "required": ["count"] }))?;
 /// let spec = AgentSpec::new("counter".parse()?, "Counts things.").output(schema);
-/// let unfit = ExpectedResult::of(&spec)?.read("There are five.").unwrap_err();
-/// assert_eq!(unfit.to_string(), "there is no JSON object in it");
-/// assert!(unfit.repair().ends_with("by calling `report`, or as one JSON object alone."));
+/// let error = ExpectedResult::of(&spec)?.read("There are five.").unwrap_err();
+/// assert_eq!(error.to_string(), "there is no JSON object in it");
+/// assert!(error.repair().ends_with("by calling `report`, or as one JSON object alone."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit(String);
+pub struct InvalidResultError(String);
 
 impl ExpectedResult {
     /// Compiles what an agent's specification asks for; costs time that grows with the schema.
@@ -64,13 +64,11 @@ impl ExpectedResult {
     /// # Errors
     ///
     /// When the schema is none, for people.
-    pub fn of(spec: &AgentSpec) -> Result<Self, InvalidOutputSchema> {
+    pub fn of(spec: &AgentSpec) -> Result<Self, OutputSchemaError> {
         let compiled = spec.output.as_ref().map(|schema| CompiledSchema::compile(schema.as_value().clone()));
         match compiled.transpose() {
             Ok(schema) => Ok(Self(schema.map(Arc::new))),
-            Err(error) => {
-                Err(InvalidOutputSchema { agent: spec.name.to_string(), reason: error.to_string() })
-            }
+            Err(error) => Err(OutputSchemaError { agent: spec.name.to_string(), reason: error.to_string() }),
         }
     }
 
@@ -84,10 +82,10 @@ impl ExpectedResult {
     /// # Errors
     ///
     /// When there is no JSON in it that fits; of several that do not, the last one is told of.
-    pub fn read(&self, text: &str) -> Result<Option<Value>, Unfit> {
+    pub fn read(&self, text: &str) -> Result<Option<Value>, InvalidResultError> {
         let Some(schema) = &self.0 else { return Ok(None) };
         if text.len() > MOST_BYTES {
-            return Err(Unfit(format!("it is larger than {MOST_BYTES} bytes; say less")));
+            return Err(InvalidResultError(format!("it is larger than {MOST_BYTES} bytes; say less")));
         }
         let mut wrong = None;
         for value in json_in_text::candidates(text) {
@@ -100,7 +98,7 @@ impl ExpectedResult {
             Some(fault) => format!("it is not valid JSON: {fault}"),
             None => "there is no JSON object in it".to_owned(),
         });
-        Err(Unfit(cut(&wrong)))
+        Err(InvalidResultError(cut(&wrong)))
     }
 
     /// What an agent is told of its result beside its instructions; `None` where any text is one.
@@ -127,7 +125,7 @@ impl ExpectedResult {
     }
 }
 
-impl Unfit {
+impl InvalidResultError {
     /// What the run is asked so that it says its result again.
     pub fn repair(&self) -> String {
         format!(
@@ -145,13 +143,13 @@ impl Unfit {
 }
 
 /// Lists what is wrong.
-impl fmt::Display for Unfit {
+impl fmt::Display for InvalidResultError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for InvalidResultError {}
 
 /// Says that the schema of an agent's result is none.
 ///
@@ -168,7 +166,7 @@ impl std::error::Error for Unfit {}
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the output schema of the agent `{agent}` cannot be used: {reason}")]
-pub struct InvalidOutputSchema {
+pub struct OutputSchemaError {
     agent: String,
     reason: String,
 }

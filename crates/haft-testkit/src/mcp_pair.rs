@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use haft_core::RunId;
-use haft_mcp::{Bench, Caller, McpServer, McpServers, ServerConfig, ToolServer, Toolbox, Transport};
+use haft_mcp::{Caller, McpServer, McpServers, ServerConfig, ToolServer, Toolbox, Toolset, Transport};
 use haft_tools_core::{
     CallScope, Catalog, CatalogBuilder, LocalExecutor, MemoryPending, Policy, Rule, SourceHealth,
     ToolExecutor, ToolRegistry,
@@ -82,13 +82,13 @@ impl McpPair {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let (socket, stop) = (directory.path().join("socket"), CancellationToken::new());
         let run: RunId = "served".parse().expect("a valid run id");
-        let bench = Bench::new(
+        let toolset = Toolset::new(
             move || registry.clone(),
             executor,
             CallScope::new(run),
             Arc::new(MemoryPending::new()),
         );
-        let server = ToolServer::builder(OneBench(Arc::new(bench))).build();
+        let server = ToolServer::builder(OneToolset(Arc::new(toolset))).build();
         let mut serving = JoinSet::new();
         let (at, until) = (socket.clone(), stop.clone());
         serving.spawn(async move {
@@ -164,11 +164,11 @@ fn everything() -> Policy {
 }
 
 /// Gives whoever calls the same.
-struct OneBench(Arc<Bench>);
+struct OneToolset(Arc<Toolset>);
 
 #[async_trait]
-impl Toolbox for OneBench {
-    async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+impl Toolbox for OneToolset {
+    async fn toolset(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Toolset>, String> {
         Ok(Arc::clone(&self.0))
     }
 }

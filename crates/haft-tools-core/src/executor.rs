@@ -27,8 +27,8 @@ pub use live::Cancel;
 pub(crate) use live::LiveCalls;
 pub use local::{LocalExecutor, LocalExecutorBuilder};
 pub(crate) use nested::call_nested;
-pub use outcome::{BatchOutcome, CallOutcome, HeldCall, PendingCalls};
-pub use resumption::{ResumeRefused, Resumption};
+pub use outcome::{BatchOutcome, CallOutcome, HeldCall, PendingCallsError};
+pub use resumption::{Resumption, ResumptionError};
 pub(crate) use shape::shape_news;
 pub use span::SpanContent;
 pub use strategy::Strategy;
@@ -86,7 +86,7 @@ pub trait ToolExecutor: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// As for [`ToolExecutor::execute_batch`]; the right to go on with the call may be used up.
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused>;
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError>;
 
     /// Takes it that nobody goes on with these calls any more, because their run has ended: nobody is asked about them from
     /// now on. Nothing by default, for executors that keep no such calls.

@@ -103,8 +103,8 @@ pub use context::CallContext;
 pub use epoch::{milliseconds, now_ms};
 pub use events::{Delivery, EventReader, Events, Observer};
 pub use executor::{
-    Batch, BatchOutcome, CallOutcome, Cancel, HeldCall, LocalExecutor, LocalExecutorBuilder, PendingCalls,
-    ResumeRefused, Resumption, SpanContent, Strategy, ToldCall, ToolExecutor,
+    Batch, BatchOutcome, CallOutcome, Cancel, HeldCall, LocalExecutor, LocalExecutorBuilder,
+    PendingCallsError, Resumption, ResumptionError, SpanContent, Strategy, ToldCall, ToolExecutor,
 };
 pub use input::{input_schema, parse_input};
 pub use journal::{
@@ -118,11 +118,11 @@ pub use nearest::{listed, nearest};
 pub use outline::{one_line, origins, outline};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention};
 pub use permission::{
-    AgentPolicy, AllowAll, Answered, Approval, Approver, Approvers, AskedQuestion, CallStanding, Claim,
-    DenyAll, Explanation, Grant, GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants,
-    MemoryPending, Mode, ModeError, ModeSwitch, NoAnswer, PatternError, PatternSet, PatternSyntax,
+    AgentPolicy, AllowAll, Answered, Approval, Approver, Approvers, AskError, AskedQuestion, CallStanding,
+    Claim, DenyAll, Explanation, Grant, GrantPlace, GrantStore, GrantTerm, Grants, InvalidAnswerError, Level,
+    MemoryGrants, MemoryPending, Mode, ModeError, ModeSwitch, PatternError, PatternSet, PatternSyntax,
     PendingCall, PendingId, PendingStore, Policy, PolicyLayer, Question, QuestionKind, QuestionOutcome, Rule,
-    RuleError, RuleLanguage, RuleSource, Rules, RunAbove, StoreError, UnfitAnswer, Unmet, Verdict, Wants,
+    RuleError, RuleLanguage, RuleSource, Rules, RunAbove, StoreError, Unmet, Verdict, Wants,
     answering_within, approver_fn, request_mode,
 };
 pub use preview::Preview;
@@ -139,4 +139,4 @@ pub use tool::{Action, Prepared, Tool};
 pub use tool_fn::{DeclareAccesses, ToolFn, tool_fn};
 pub use typed::{Typed, TypedTool};
 pub use typed_output::{RawOutput, TypedOutput};
-pub use validation::{CompileSchemaError, CompiledSchema, UnfitValue};
+pub use validation::{CompileSchemaError, CompiledSchema, InvalidValueError};

@@ -37,7 +37,7 @@ pub(crate) use pending::{Asked, call_digest};
 pub use pending::{PendingCall, PendingId, RunAbove, Unmet, Wants};
 pub use pending_store::{Answered, Claim, PendingStore};
 pub use policy::{AgentPolicy, Policy, PolicyLayer};
-pub use question::{AskedQuestion, NoAnswer, Question, QuestionKind, QuestionOutcome, UnfitAnswer};
+pub use question::{AskError, AskedQuestion, InvalidAnswerError, Question, QuestionKind, QuestionOutcome};
 pub use request_mode::request_mode;
 pub use rule::{Rule, RuleSource};
 pub use rules::Rules;

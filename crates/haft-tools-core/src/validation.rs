@@ -9,7 +9,7 @@ mod sure;
 mod violation;
 
 pub(crate) use bounds::is_within;
-pub use compiled::{CompileSchemaError, CompiledSchema, UnfitValue};
+pub use compiled::{CompileSchemaError, CompiledSchema, InvalidValueError};
 
 use bounds::Unfit;
 use haft_core::{Repair, Schema};

@@ -60,7 +60,9 @@ async fn go_on(place: &Path, call: &str) -> Done {
     match executor.resume(Resumption::new(pending.scope(), pending, approval)).await {
         Ok(CallOutcome::Replied(reply)) => println!("{}", reply.status),
         Ok(_) => println!("it waits again"),
-        Err(haft::tools_core::ResumeRefused::ResumedBefore { .. }) => println!("it was gone on with before"),
+        Err(haft::tools_core::ResumptionError::ResumedBefore { .. }) => {
+            println!("it was gone on with before");
+        }
         Err(refused) => return Err(refused.into()),
     }
     Ok(())

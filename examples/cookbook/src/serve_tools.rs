@@ -1,12 +1,12 @@
 //! Serve your tools to MCP clients
 //!
-//! A `Toolbox` gives each caller a bench: the tools as they are now, the executor that runs them, and the scope of the calls. One that
+//! A `Toolbox` gives each caller a toolset: the tools as they are now, the executor that runs them, and the scope of the calls. One that
 //! serves a single client is a few lines. The same server speaks over standard streams, as here, over a socket, and over HTTP; what it
 //! serves goes through the policy like any other call. The next recipe is its client.
 
 use crate::Done;
 use async_trait::async_trait;
-use haft::mcp::{Bench, Caller, ToolServer, Toolbox};
+use haft::mcp::{Caller, ToolServer, Toolbox, Toolset};
 use haft::tools_core::MemoryPending;
 use haft::{CallScope, LocalExecutor, Policy, Rule, ToolError, ToolRegistry};
 use std::sync::Arc;
@@ -27,11 +27,11 @@ async fn forget() -> Result<String, ToolError> {
     Ok("gone".to_owned())
 }
 
-struct One(Arc<Bench>);
+struct One(Arc<Toolset>);
 
 #[async_trait]
 impl Toolbox for One {
-    async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
+    async fn toolset(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Toolset>, String> {
         Ok(Arc::clone(&self.0))
     }
 }
@@ -44,8 +44,8 @@ pub(crate) async fn run() -> Done {
         .pending(Arc::clone(&pending) as _)
         .build();
     let scope = CallScope::new("served".parse()?);
-    let bench = Arc::new(Bench::new(move || tools.clone(), Arc::new(executor), scope, pending));
-    let server = ToolServer::builder(One(bench)).name("words", "1.0").build();
+    let toolset = Arc::new(Toolset::new(move || tools.clone(), Arc::new(executor), scope, pending));
+    let server = ToolServer::builder(One(toolset)).name("words", "1.0").build();
     server.serve_stdio(CancellationToken::new()).await;
     server.stop().await;
     Ok(())

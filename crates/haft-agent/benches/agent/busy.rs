@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use haft_core::{ReplyStatus, StopReason, ToolOutput, ToolReply, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
-use haft_tools_core::{Batch, BatchOutcome, CallOutcome, CallScope, ResumeRefused, Resumption, ToolExecutor};
+use haft_tools_core::{
+    Batch, BatchOutcome, CallOutcome, CallScope, Resumption, ResumptionError, ToolExecutor,
+};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio_util::sync::CancellationToken;
 
@@ -65,7 +67,7 @@ impl ToolExecutor for Answers {
         BatchOutcome::new(answered.collect())
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         // Nothing waits.
         let _ = resumption;
         std::future::pending().await

@@ -4,7 +4,7 @@ use super::driving::{Run, in_time};
 use super::{Agent, ResumeError};
 use crate::{RunEvent, RunState, Spent};
 use haft_tools_core::{
-    Approval, Batch, CallOutcome, CallScope, HeldCall, PendingCall, PendingId, ResumeRefused, Resumption,
+    Approval, Batch, CallOutcome, CallScope, HeldCall, PendingCall, PendingId, Resumption, ResumptionError,
     now_ms,
 };
 use tracing::Instrument as _;
@@ -41,7 +41,7 @@ impl Agent {
         let resumed = run.resume(pending, approval).await;
         let outcome = match (resumed, again) {
             (Ok(outcome), _) => Some(outcome),
-            (Err(ResumeRefused::ResumedBefore { .. }), Some((pending, approval))) => {
+            (Err(ResumptionError::ResumedBefore { .. }), Some((pending, approval))) => {
                 run.resume_again(pending, approval).await
             }
             (Err(refused), _) => {
@@ -70,7 +70,7 @@ impl Run<'_> {
         &mut self,
         pending: PendingCall,
         approval: Approval,
-    ) -> Result<CallOutcome, ResumeRefused> {
+    ) -> Result<CallOutcome, ResumptionError> {
         let token = self.controls().token.child_token();
         let mut resumption =
             Resumption::new(self.turn_scope(), pending, approval).cancelled_by(token.clone());

@@ -1,4 +1,4 @@
-use super::NotAtWork;
+use super::NotAtWorkError;
 use crate::{RunEvent, RunState, SteerWhen, Transcript};
 use haft_core::RunId;
 use std::collections::{HashMap, VecDeque};
@@ -148,10 +148,10 @@ impl AtWork {
     }
 
     /// Hands a run an event.
-    pub(super) fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWork> {
+    pub(super) fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWorkError> {
         match self.get(run) {
             Some(controls) if controls.send(event) => Ok(()),
-            _ => Err(NotAtWork { run: run.clone() }),
+            _ => Err(NotAtWorkError { run: run.clone() }),
         }
     }
 }
@@ -207,6 +207,6 @@ mod tests {
         assert!(at_work.send(&run, RunEvent::Paused).is_ok());
         drop(driven);
         assert!(!controls.send(RunEvent::Paused));
-        assert_eq!(at_work.send(&run, RunEvent::Paused), Err(NotAtWork { run }));
+        assert_eq!(at_work.send(&run, RunEvent::Paused), Err(NotAtWorkError { run }));
     }
 }

@@ -1,5 +1,5 @@
 use haft_core::{CallId, RunId};
-use haft_tools_core::ResumeRefused;
+use haft_tools_core::ResumptionError;
 
 /// Says why an answer to a call was not used.
 ///
@@ -21,7 +21,7 @@ pub enum ResumeError {
     },
     /// The call is not gone on with.
     #[error(transparent)]
-    Refused(#[from] ResumeRefused),
+    Refused(#[from] ResumptionError),
 }
 
 /// Says that a run cannot be reached, because the agent does not drive it now.
@@ -41,7 +41,7 @@ pub enum ResumeError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the run `{run}` is not at work; it has ended, waits, or is driven elsewhere")]
 #[non_exhaustive]
-pub struct NotAtWork {
+pub struct NotAtWorkError {
     /// The run.
     pub run: RunId,
 }

@@ -1,4 +1,4 @@
-use super::NotAtWork;
+use super::NotAtWorkError;
 use super::controls::AtWork;
 use crate::{RunEvent, SteerWhen, Transcript};
 use haft_core::RunId;
@@ -57,7 +57,7 @@ impl RunHandle {
     /// # Errors
     ///
     /// When the agent does not drive the run now: it is over, waits for a person, or is paused.
-    pub fn steer(&self, text: impl Into<String>, when: SteerWhen) -> Result<(), NotAtWork> {
+    pub fn steer(&self, text: impl Into<String>, when: SteerWhen) -> Result<(), NotAtWorkError> {
         self.send(RunEvent::Steered { text: text.into(), when })
     }
 
@@ -70,7 +70,7 @@ impl RunHandle {
     /// # Errors
     ///
     /// As for [`RunHandle::steer`].
-    pub fn conclude(&self, text: impl Into<String>) -> Result<(), NotAtWork> {
+    pub fn conclude(&self, text: impl Into<String>) -> Result<(), NotAtWorkError> {
         self.send(RunEvent::Concluded { text: text.into() })
     }
 
@@ -81,12 +81,12 @@ impl RunHandle {
     /// # Errors
     ///
     /// As for [`RunHandle::steer`].
-    pub fn transcript(&self) -> Result<Transcript, NotAtWork> {
+    pub fn transcript(&self) -> Result<Transcript, NotAtWorkError> {
         let transcript = self.at_work.get(&self.run).and_then(|controls| controls.transcript());
-        transcript.ok_or_else(|| NotAtWork { run: self.run.clone() })
+        transcript.ok_or_else(|| NotAtWorkError { run: self.run.clone() })
     }
 
-    fn send(&self, event: RunEvent) -> Result<(), NotAtWork> {
+    fn send(&self, event: RunEvent) -> Result<(), NotAtWorkError> {
         self.at_work.send(&self.run, event)
     }
 }

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec, Visible};
 use haft_tools_core::{
-    Accesses, Action, CallContext, CallScope, NoAnswer, Prepared, Question, Tool, input_schema, parse_input,
+    Accesses, Action, AskError, CallContext, CallScope, Prepared, Question, Tool, input_schema, parse_input,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -113,8 +113,8 @@ impl Action for Ask {
                 };
                 Ok(ToolOutput::text(text).with_structured(json!({ "answer": answer })))
             }
-            Err(NoAnswer::Declined) => Err(ToolError::denied(NoAnswer::Declined.to_string())),
-            Err(NoAnswer::Cancelled) => Err(ToolError::cancelled(NoAnswer::Cancelled.to_string())),
+            Err(AskError::Declined) => Err(ToolError::denied(AskError::Declined.to_string())),
+            Err(AskError::Cancelled) => Err(ToolError::cancelled(AskError::Cancelled.to_string())),
             Err(none) => Err(ToolError::unavailable(none.to_string())),
         }
     }

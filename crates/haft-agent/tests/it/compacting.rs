@@ -12,7 +12,7 @@ use haft_core::{Content, Event, EventKind, Message, ReplyStatus, StopReason, Too
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
 use haft_tools_core::{
     AllowAll, Batch, BatchOutcome, CallOutcome, Events, LocalExecutor, LocalOutputs, Observer, OutputStore,
-    ReadOutput, ResumeRefused, Resumption, ToolExecutor,
+    ReadOutput, Resumption, ResumptionError, ToolExecutor,
 };
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
@@ -258,7 +258,7 @@ impl ToolExecutor for Mixed {
         BatchOutcome::new(answered.collect())
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         // Nothing waits.
         let _ = resumption;
         std::future::pending().await

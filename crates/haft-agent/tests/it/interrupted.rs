@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use haft_agent::{Agent, RunEnd, RunEvent, RunState};
 use haft_core::StopReason;
 use haft_model::{ScriptedModel, Session};
-use haft_tools_core::{Approval, Batch, BatchOutcome, CallOutcome, ResumeRefused, Resumption, ToolExecutor};
+use haft_tools_core::{
+    Approval, Batch, BatchOutcome, CallOutcome, Resumption, ResumptionError, ToolExecutor,
+};
 use std::sync::{Arc, Mutex};
 
 /// Answers each call, and notes which were executed; gives no outcome of the calls named.
@@ -26,7 +28,7 @@ impl ToolExecutor for Answers {
         BatchOutcome::new(calls.iter().map(|call| reply(call)).collect())
     }
 
-    async fn resume(&self, _: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, _: Resumption) -> Result<CallOutcome, ResumptionError> {
         Ok(reply("c3"))
     }
 }

@@ -13,7 +13,7 @@ use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::tools_core::{
     Approval, Approver, BatchOutcome, CallOutcome, Events, Journal, Limits, ModeSwitch, Observer,
-    PendingCall, PendingStore, Redactor, ResumeRefused, Resumption, StoreError, ToldCall,
+    PendingCall, PendingStore, Redactor, Resumption, ResumptionError, StoreError, ToldCall,
 };
 use haft::{Batch, CallScope, Policy, ToolCall, ToolExecutor};
 use serde_json::json;
@@ -172,7 +172,7 @@ impl ClientCalls {
                     known = Some(*next);
                 }
                 Ok(outcome) => return own(outcome, call),
-                Err(ResumeRefused::Unclaimed { source, .. }) => return unavailable(call, &source),
+                Err(ResumptionError::Unclaimed { source, .. }) => return unavailable(call, &source),
                 // Somebody else has decided, or it is too late: what became of it is the call's reply.
                 Err(_) => {
                     self.keep(None, &pending).await;
@@ -269,7 +269,7 @@ impl ToolExecutor for ClientCalls {
         BatchOutcome::new(outcomes)
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         self.executor.resume(resumption).await
     }
 }

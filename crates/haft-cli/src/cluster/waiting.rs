@@ -5,7 +5,7 @@ use crate::exit::UsageError;
 use anyhow::{Context as _, Result};
 use haft::durable::{CallCourse, Routes};
 use haft::durable_restate::{Error, KeptPendingCall, RestateExecutor, pending_calls};
-use haft::tools_core::{Approval, ResumeRefused};
+use haft::tools_core::{Approval, ResumptionError};
 use std::time::Duration;
 
 /// How long an engine that does not answer is asked again: whoever answers sits before it.
@@ -53,8 +53,8 @@ pub(crate) async fn answer(engine: &EngineUrl, entry: &KeptCall, approval: &Appr
     let executor = RestateExecutor::new(engine.url(), client(engine)?, Routes::to(pool))?.patience(PATIENCE);
     match executor.decide(pending, approval.clone()).await {
         Ok(()) => Ok(true),
-        Err(ResumeRefused::ResumedBefore { .. }) => Ok(false),
-        Err(refused @ ResumeRefused::Unclaimed { .. }) => {
+        Err(ResumptionError::ResumedBefore { .. }) => Ok(false),
+        Err(refused @ ResumptionError::Unclaimed { .. }) => {
             let message = format!(
                 "the engine does not answer at `{engine}`, so it is not known whether the answer counts; look with `haft approvals list`, then answer again"
             );

@@ -12,7 +12,7 @@ mod live;
 mod page;
 mod shown_call;
 
-use super::toolbox::ServedBenches;
+use super::toolbox::ServedToolsets;
 use crate::exit::UsageError;
 use crate::kept_state::KeptState;
 use anyhow::{Context as _, Result, bail};
@@ -55,7 +55,7 @@ impl Console {
     /// Begins to serve the page, and prints its address on standard error.
     pub(super) fn open(
         self,
-        benches: ServedBenches,
+        toolsets: ServedToolsets,
         state: Arc<KeptState>,
         stop: CancellationToken,
     ) -> Result<OpenConsole> {
@@ -63,7 +63,7 @@ impl Console {
             tokio::net::TcpListener::from_std(self.listener).context("cannot serve the console")?;
         let gate = Gate::new(self.address).context("cannot make the keys of the console")?;
         errln!("Console at {}", gate.address());
-        let pages = Arc::new(Pages { gate, page: Page::new(), live: Live::new(benches, state) });
+        let pages = Arc::new(Pages { gate, page: Page::new(), live: Live::new(toolsets, state) });
         Ok(OpenConsole(tokio::spawn(listening::serve(listener, pages, stop))))
     }
 }

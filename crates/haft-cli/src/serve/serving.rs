@@ -1,7 +1,7 @@
 use super::access_log::RedactedLog;
 use super::arguments::ServeOptions;
 use super::ending::Ending;
-use super::toolbox::ServedBenches;
+use super::toolbox::ServedToolsets;
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result, anyhow, bail};
 use haft::mcp::{
@@ -69,7 +69,7 @@ impl Way {
 
 /// Is all that serving needs.
 pub(super) struct Serving {
-    pub(super) toolbox: ServedBenches,
+    pub(super) toolbox: ServedToolsets,
     pub(super) way: Way,
     pub(super) tools: ServeMode,
     pub(super) state_key: Option<[u8; 32]>,

@@ -1,13 +1,13 @@
 use super::clients::Clients;
 use super::directory::Directory;
 use super::place::LeftOut;
-use super::toolbox::{ServedBenches, Settings};
+use super::toolbox::{ServedToolsets, Settings};
 use crate::changes::ChangeQuota;
 use crate::kept_state::KeptState;
 use crate::policy_setup::PolicyOptions;
 use crate::user_directories::UserDirectories;
 use expect_test::expect;
-use haft::mcp::{Bench, Caller, Principal, Toolbox as _};
+use haft::mcp::{Caller, Principal, Toolbox as _, Toolset};
 use haft::store::RecordFilter;
 use haft::tools_core::{Approval, Approver, AskedQuestion, CallOutcome, PendingCall, QuestionOutcome};
 use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Serves a directory, with what is kept beside it, to clients of a file.
-fn served(tree: &Tree, clients: &str) -> (ServedBenches, Arc<KeptState>) {
+fn served(tree: &Tree, clients: &str) -> (ServedToolsets, Arc<KeptState>) {
     std::fs::write(tree.path().join("clients.toml"), clients).unwrap();
     let settings = Settings {
         directory: Directory::of(&Workdir::open(tree.path().join("work")).unwrap(), false),
@@ -30,7 +30,7 @@ fn served(tree: &Tree, clients: &str) -> (ServedBenches, Arc<KeptState>) {
     };
     let state = KeptState::at(tree.path().join("state/haft.db"));
     state.store().unwrap();
-    (ServedBenches::new(settings, Arc::clone(&state), UserDirectories::default()), state)
+    (ServedToolsets::new(settings, Arc::clone(&state), UserDirectories::default()), state)
 }
 
 fn tree() -> Tree {
@@ -42,73 +42,73 @@ fn caller(name: &str) -> Caller {
 }
 
 /// Makes a call as it is made for a client that cannot be asked.
-async fn call(bench: &Bench, name: &str, input: Value) -> String {
+async fn call(toolset: &Toolset, name: &str, input: Value) -> String {
     let call = ToolCall::new("c1".parse().unwrap(), name, input);
-    let batch = Batch::new(bench.scope.clone(), vec![call]).with_registry((bench.tools)());
-    let replies = bench.executor.execute_batch(batch).await.into_replies().unwrap();
+    let batch = Batch::new(toolset.scope.clone(), vec![call]).with_registry((toolset.tools)());
+    let replies = toolset.executor.execute_batch(batch).await.into_replies().unwrap();
     format!("{}: {}", replies[0].status, replies[0].output.to_text())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_any_configuration_files_are_read_and_nothing_is_written() {
     let tree = tree();
-    let (benches, state) = served(&tree, "");
-    let mut changes = benches.changes().unwrap();
-    benches.check().await.unwrap();
-    let bench = benches.bench(&caller("local"), None).await.unwrap();
+    let (toolsets, state) = served(&tree, "");
+    let mut changes = toolsets.changes().unwrap();
+    toolsets.check().await.unwrap();
+    let toolset = toolsets.toolset(&caller("local"), None).await.unwrap();
     assert!(changes.changed().await);
-    let tools = (bench.tools)();
+    let tools = (toolset.tools)();
     expect!["apply_patch bash edit_file find_files glob grep list_files outline read_file read_output run_program web_fetch write_file"]
         .assert_eq(&tools.names().collect::<Vec<_>>().join(" "));
-    expect!["A policy decides about each call of these tools: the profile `read_only` looks, and changes nothing. What no rule allows is asked about: the user may be shown a form, and a call that is refused says how it can be allowed."].assert_eq(bench.instructions.as_deref().unwrap());
-    let read = call(&bench, "read_file", json!({ "path": "notes.md" })).await;
+    expect!["A policy decides about each call of these tools: the profile `read_only` looks, and changes nothing. What no rule allows is asked about: the user may be shown a form, and a call that is refused says how it can be allowed."].assert_eq(toolset.instructions.as_deref().unwrap());
+    let read = call(&toolset, "read_file", json!({ "path": "notes.md" })).await;
     assert!(read.starts_with("ok: ") && read.contains("one"), "{read}");
-    let written = call(&bench, "write_file", json!({ "path": "a", "content": "a" })).await;
+    let written = call(&toolset, "write_file", json!({ "path": "a", "content": "a" })).await;
     assert!(written.starts_with("denied: ") && !tree.path().join("work/a").exists(), "{written}");
 
     // What is recorded says who called.
     let records = state.store().unwrap().records(&RecordFilter::new().most(10)).await.unwrap();
     assert_eq!(records.len(), 3);
-    let run = bench.scope.run();
+    let run = toolset.scope.run();
     assert!(run.as_str().starts_with("mcp-") && run.as_str().len() == 36, "{run}");
     assert!(records.iter().all(|record| record.agent.as_deref() == Some("mcp:local") && record.run == *run));
-    benches.stop().await;
+    toolsets.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_client_has_its_own_policy_run_and_directory() {
     let tree = tree();
     let clients = "[clients.laptop]\nprofile = \"workspace_write\"\n[clients.other]\nworkdir = \"other\"\n";
-    let (benches, _) = served(&tree, clients);
+    let (toolsets, _) = served(&tree, clients);
     let [local, laptop, other, unknown] = ["local", "laptop", "other", "unknown"].map(caller);
-    let bench = async |caller: &Caller| benches.bench(caller, None).await.unwrap();
+    let toolset = async |caller: &Caller| toolsets.toolset(caller, None).await.unwrap();
     let runs = [&local, &laptop, &other, &unknown].map(|caller| {
-        let benches = benches.clone();
-        async move { benches.bench(caller, None).await.unwrap().scope.run().clone() }
+        let toolsets = toolsets.clone();
+        async move { toolsets.toolset(caller, None).await.unwrap().scope.run().clone() }
     });
     let mut seen = std::collections::BTreeSet::new();
     for run in runs {
         assert!(seen.insert(run.await));
     }
     let writes = json!({ "path": "a", "content": "a" });
-    assert!(call(&*bench(&laptop).await, "write_file", writes.clone()).await.starts_with("ok: "));
-    assert!(call(&*bench(&unknown).await, "write_file", writes).await.starts_with("denied: "));
+    assert!(call(&*toolset(&laptop).await, "write_file", writes.clone()).await.starts_with("ok: "));
+    assert!(call(&*toolset(&unknown).await, "write_file", writes).await.starts_with("denied: "));
     let reads = json!({ "path": "notes.md" });
-    assert!(call(&*bench(&other).await, "read_file", reads).await.contains("two"));
+    assert!(call(&*toolset(&other).await, "read_file", reads).await.contains("two"));
 
     // The same for the same client, and one of its own for a session.
-    assert!(Arc::ptr_eq(&bench(&laptop).await, &bench(&laptop).await));
+    assert!(Arc::ptr_eq(&toolset(&laptop).await, &toolset(&laptop).await));
     let session = caller("laptop").in_session("s1");
-    assert_ne!(bench(&session).await.scope.run(), bench(&laptop).await.scope.run());
-    assert!(Arc::ptr_eq(&bench(&session).await, &bench(&session).await));
+    assert_ne!(toolset(&session).await.scope.run(), toolset(&laptop).await.scope.run());
+    assert!(Arc::ptr_eq(&toolset(&session).await, &toolset(&session).await));
 
     // Another process finds the same run again, or no answer would be found.
     let (again, _) = served(&tree, clients);
-    let run = again.bench(&laptop, None).await.unwrap().scope.run().clone();
-    assert_eq!(&run, bench(&laptop).await.scope.run());
+    let run = again.toolset(&laptop, None).await.unwrap().scope.run().clone();
+    assert_eq!(&run, toolset(&laptop).await.scope.run());
     // Under another policy it is another.
     let (stricter, _) = served(&tree, "[clients.laptop]\nprofile = \"read_only\"\n");
-    assert_ne!(run, *stricter.bench(&laptop, None).await.unwrap().scope.run());
+    assert_ne!(run, *stricter.toolset(&laptop, None).await.unwrap().scope.run());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,9 +116,9 @@ async fn outputs_of_one_client_are_not_those_of_another() {
     let tree = tree();
     let text = "line\n".repeat(100_000);
     std::fs::write(tree.path().join("work/large.txt"), &text).unwrap();
-    let (benches, _) = served(&tree, "");
-    let own = benches.bench(&caller("local"), None).await.unwrap();
-    let other = benches.bench(&caller("laptop"), None).await.unwrap();
+    let (toolsets, _) = served(&tree, "");
+    let own = toolsets.toolset(&caller("local"), None).await.unwrap();
+    let other = toolsets.toolset(&caller("laptop"), None).await.unwrap();
     let outputs = own.outputs.as_ref().unwrap();
     let output = outputs.store(&own.scope, &"c1".parse().unwrap(), text).await.unwrap();
     let reads = json!({ "output": output.as_str(), "limit": 1 });
@@ -145,14 +145,16 @@ impl Approver for Later {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_waits_says_of_which_client_it_is_and_where_it_works() {
     let tree = tree();
-    let (benches, state) = served(&tree, "");
-    let bench = benches.bench(&caller("laptop"), None).await.unwrap();
-    let executor =
-        LocalExecutor::builder((bench.tools)()).approver(Later).pending(Arc::clone(&bench.pending)).build();
+    let (toolsets, state) = served(&tree, "");
+    let toolset = toolsets.toolset(&caller("laptop"), None).await.unwrap();
+    let executor = LocalExecutor::builder((toolset.tools)())
+        .approver(Later)
+        .pending(Arc::clone(&toolset.pending))
+        .build();
     for name in ["a", "b"] {
         let call = ToolCall::new("c1".parse().unwrap(), "write_file", json!({ "path": name, "content": "" }));
         let outcomes =
-            executor.execute_batch(Batch::new(bench.scope.clone(), vec![call])).await.into_outcomes();
+            executor.execute_batch(Batch::new(toolset.scope.clone(), vec![call])).await.into_outcomes();
         assert!(matches!(outcomes[0], CallOutcome::Pending(_)));
     }
     let waiting = state.calls().await.unwrap();
@@ -168,8 +170,8 @@ async fn a_call_that_waits_says_of_which_client_it_is_and_where_it_works() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_told_nothing_of_this_machine() {
     let tree = tree();
-    let (benches, _) = served(&tree, "[clients.laptop]\nworkdir = \"missing\"\n");
-    let refusal = benches.bench(&caller("laptop"), None).await.err().unwrap();
+    let (toolsets, _) = served(&tree, "[clients.laptop]\nworkdir = \"missing\"\n");
+    let refusal = toolsets.toolset(&caller("laptop"), None).await.err().unwrap();
     expect!["this client cannot be served now; the person who runs `haft serve` is told why in its log"]
         .assert_eq(&refusal);
 }
@@ -179,11 +181,11 @@ async fn the_owners_first_root_is_worked_in() {
     let tree = tree();
     std::fs::create_dir(tree.path().join("work/sub")).unwrap();
     std::fs::write(tree.path().join("work/sub/notes.md"), "three\n").unwrap();
-    let (benches, _) = served(&tree, "");
+    let (toolsets, _) = served(&tree, "");
     let root = format!("file://{}", tree.path().canonicalize().unwrap().join("work/sub").display());
     for (name, expected) in [("local", "three"), ("laptop", "one")] {
-        let bench = benches.bench(&caller(name), Some(std::slice::from_ref(&root))).await.unwrap();
-        let read = call(&bench, "read_file", json!({ "path": "notes.md" })).await;
+        let toolset = toolsets.toolset(&caller(name), Some(std::slice::from_ref(&root))).await.unwrap();
+        let read = call(&toolset, "read_file", json!({ "path": "notes.md" })).await;
         assert!(read.contains(expected), "{read}");
     }
 }
@@ -217,10 +219,10 @@ fn bare(schema: &Value, path: &str, found: &mut Vec<String>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_client_can_read_the_schemas() {
     let tree = tree();
-    let (benches, _) = served(&tree, "");
-    let bench = benches.bench(&caller("local"), None).await.unwrap();
+    let (toolsets, _) = served(&tree, "");
+    let toolset = toolsets.toolset(&caller("local"), None).await.unwrap();
     let mut found = Vec::new();
-    for spec in (bench.tools)().iter() {
+    for spec in (toolset.tools)().iter() {
         bare(spec.input_schema().as_value(), spec.name().as_str(), &mut found);
         spec.output_schema()
             .into_iter()
@@ -232,12 +234,12 @@ async fn every_client_can_read_the_schemas() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_in_the_mode_auto_is_not_served_by_tools_that_nothing_confines() {
     let tree = tree();
-    let (benches, _) = served(&tree, "[clients.laptop]\nmode = \"auto\"\n");
-    let error = benches.check().await.unwrap_err();
+    let (toolsets, _) = served(&tree, "[clients.laptop]\nmode = \"auto\"\n");
+    let error = toolsets.check().await.unwrap_err();
     assert_eq!(
         format!("{error:#}"),
         "the client `laptop` cannot be served: in the mode `auto` commands are confined; give `--sandbox prefer`"
     );
-    assert!(benches.bench(&caller("laptop"), None).await.is_err());
-    assert!(benches.bench(&caller("local"), None).await.is_ok());
+    assert!(toolsets.toolset(&caller("laptop"), None).await.is_err());
+    assert!(toolsets.toolset(&caller("local"), None).await.is_ok());
 }

@@ -17,7 +17,7 @@ use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::core::RunId;
-use haft::mcp::{Bench, Caller, Principal, Toolbox};
+use haft::mcp::{Caller, Principal, Toolbox, Toolset};
 use haft::shell::ScriptsApart;
 use haft::tools_core::{Changes, DenyAll, Grants, Journal, Mode, PendingStore};
 use haft::{CallScope, LocalExecutor, ToolExecutor, ToolRegistry};
@@ -33,7 +33,7 @@ use std::time::Duration;
 /// How long a call that is cancelled may take to end: the whole process has a second.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// How many benches are kept that nobody uses now.
+/// How many toolsets are kept that nobody uses now.
 const MOST_IDLE: usize = 32;
 
 /// How many runs are known as those that are served, the latest.
@@ -58,26 +58,26 @@ pub(super) struct Settings {
 
 /// Gives each client what its calls are made with: the tools of its directory, under its own policy.
 #[derive(Clone)]
-pub(super) struct ServedBenches(Arc<Inner>);
+pub(super) struct ServedToolsets(Arc<Inner>);
 
 struct Inner {
     settings: Settings,
     state: Arc<KeptState>,
     places: Places,
-    benches: Mutex<Benches>,
+    toolsets: Mutex<Toolsets>,
     runs: Mutex<VecDeque<RunId>>,
     /// What was said of the policy files.
     said: Mutex<BTreeSet<String>>,
 }
 
 #[derive(Default)]
-struct Benches {
-    known: HashMap<Key, Weak<Bench>>,
+struct Toolsets {
+    known: HashMap<Key, Weak<Toolset>>,
     /// Those that were used last, so that a client without a connection finds its own again.
-    recent: VecDeque<Arc<Bench>>,
+    recent: VecDeque<Arc<Toolset>>,
 }
 
-/// Says whose calls are made with one bench.
+/// Says whose calls are made with one toolset.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     principal: Principal,
@@ -85,13 +85,13 @@ struct Key {
     directory: PathBuf,
 }
 
-impl ServedBenches {
+impl ServedToolsets {
     pub(super) fn new(settings: Settings, state: Arc<KeptState>, user: UserDirectories) -> Self {
         Self(Arc::new(Inner {
             settings,
             state,
             places: Places::new(user),
-            benches: Mutex::default(),
+            toolsets: Mutex::default(),
             runs: Mutex::default(),
             said: Mutex::default(),
         }))
@@ -154,10 +154,10 @@ impl Inner {
 
     /// Opens a directory, unless it is open.
     fn place(&self, directory: &Path) -> Result<Arc<Place>> {
-        self.places.open(directory, &self.settings, || lock(&self.benches).recent.clear())
+        self.places.open(directory, &self.settings, || lock(&self.toolsets).recent.clear())
     }
 
-    /// Makes a bench; reads policy files, so it takes a thread that may wait.
+    /// Makes a toolset; reads policy files, so it takes a thread that may wait.
     async fn make(
         self: &Arc<Self>,
         caller: Caller,
@@ -165,7 +165,7 @@ impl Inner {
         directory: PathBuf,
         place: Arc<Place>,
         configured: impl FnOnce(&Place) -> Result<Arc<Configuration>> + Send + 'static,
-    ) -> Result<Bench> {
+    ) -> Result<Toolset> {
         let inner = Arc::clone(self);
         let making = tokio::task::spawn_blocking(move || {
             let configuration = configured(&place)?;
@@ -183,7 +183,7 @@ impl Inner {
         directory: &Path,
         place: &Arc<Place>,
         configuration: &Configuration,
-    ) -> Result<Bench> {
+    ) -> Result<Toolset> {
         let options = client.policy.as_ref().unwrap_or(&self.settings.policy);
         let tools = place.catalog.snapshot();
         let setup = PolicySetup::new(configuration, &place.workdir, Some(directory));
@@ -233,11 +233,11 @@ impl Inner {
             None => self.local(caller, place, &policy, tools.clone(), Arc::clone(&waiting) as _)?,
         };
         let served = Arc::clone(place);
-        let bench = Bench::new(move || served.catalog.snapshot(), executor, scope, waiting);
-        let bench = bench.outputs(Arc::clone(&place.outputs.store)).instructions(instructions);
+        let toolset = Toolset::new(move || served.catalog.snapshot(), executor, scope, waiting);
+        let toolset = toolset.outputs(Arc::clone(&place.outputs.store)).instructions(instructions);
         Ok(match self.settings.attended {
-            Some(stays_open) => bench.attended(stays_open),
-            None => bench,
+            Some(stays_open) => toolset.attended(stays_open),
+            None => toolset,
         })
     }
 
@@ -283,15 +283,15 @@ impl Inner {
         }
     }
 
-    async fn bench(self: &Arc<Self>, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>> {
+    async fn toolset(self: &Arc<Self>, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Toolset>> {
         let (client, directory) = self.chosen(caller, roots)?;
         let key = Key {
             principal: caller.principal.clone(),
             session: caller.session.clone(),
             directory: directory.clone(),
         };
-        if let Some(bench) = self.known(&key) {
-            return Ok(bench);
+        if let Some(toolset) = self.known(&key) {
+            return Ok(toolset);
         }
         let place = self.place(&directory)?;
         place.ready().await;
@@ -299,40 +299,40 @@ impl Inner {
         // Files may have changed since the directory was opened: a client that comes is served by what they say now, and by
         // what is trusted of them now.
         let as_it_is = move |place: &Place| Ok(Arc::new(inner.places.configuration(&place.workdir)?));
-        let bench = self.make(caller.clone(), client, directory, place, as_it_is).await?;
-        Ok(self.keep(key, Arc::new(bench)))
+        let toolset = self.make(caller.clone(), client, directory, place, as_it_is).await?;
+        Ok(self.keep(key, Arc::new(toolset)))
     }
 
-    fn known(&self, key: &Key) -> Option<Arc<Bench>> {
-        let mut benches = lock(&self.benches);
-        let bench = benches.known.get(key)?.upgrade()?;
-        benches.use_again(&bench);
-        Some(bench)
+    fn known(&self, key: &Key) -> Option<Arc<Toolset>> {
+        let mut toolsets = lock(&self.toolsets);
+        let toolset = toolsets.known.get(key)?.upgrade()?;
+        toolsets.use_again(&toolset);
+        Some(toolset)
     }
 
-    /// Keeps a bench, or gives the one that was made at the same time.
-    fn keep(&self, key: Key, bench: Arc<Bench>) -> Arc<Bench> {
-        let mut benches = lock(&self.benches);
-        let bench = benches.known.get(&key).and_then(Weak::upgrade).unwrap_or(bench);
-        benches.known.retain(|_, known| known.strong_count() > 0);
-        benches.known.insert(key, Arc::downgrade(&bench));
-        benches.use_again(&bench);
-        bench
+    /// Keeps a toolset, or gives the one that was made at the same time.
+    fn keep(&self, key: Key, toolset: Arc<Toolset>) -> Arc<Toolset> {
+        let mut toolsets = lock(&self.toolsets);
+        let toolset = toolsets.known.get(&key).and_then(Weak::upgrade).unwrap_or(toolset);
+        toolsets.known.retain(|_, known| known.strong_count() > 0);
+        toolsets.known.insert(key, Arc::downgrade(&toolset));
+        toolsets.use_again(&toolset);
+        toolset
     }
 }
 
-impl Benches {
-    fn use_again(&mut self, bench: &Arc<Bench>) {
-        self.recent.retain(|recent| !Arc::ptr_eq(recent, bench));
-        self.recent.push_front(Arc::clone(bench));
+impl Toolsets {
+    fn use_again(&mut self, toolset: &Arc<Toolset>) {
+        self.recent.retain(|recent| !Arc::ptr_eq(recent, toolset));
+        self.recent.push_front(Arc::clone(toolset));
         self.recent.truncate(MOST_IDLE);
     }
 }
 
 #[async_trait]
-impl Toolbox for ServedBenches {
-    async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
-        self.0.bench(caller, roots).await.map_err(|error| {
+impl Toolbox for ServedToolsets {
+    async fn toolset(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Toolset>, String> {
+        self.0.toolset(caller, roots).await.map_err(|error| {
             // A client is not told of paths and policies of this machine.
             exit::note(error.as_ref());
             "this client cannot be served now; the person who runs `haft serve` is told why in its log"

@@ -6,7 +6,7 @@ use haft_core::ToolCall;
 use haft_durable::{Routes, conflicts};
 use haft_model::Model;
 use haft_tools_core::{
-    Batch, BatchOutcome, CallOutcome, CallScope, ResumeRefused, Resumption, StoreError, ToolExecutor,
+    Batch, BatchOutcome, CallOutcome, CallScope, Resumption, ResumptionError, StoreError, ToolExecutor,
     ToolRegistry,
 };
 use std::fmt;
@@ -89,8 +89,8 @@ impl ToolExecutor for MadeElsewhere {
         BatchOutcome::new(batch.calls().iter().map(CallOutcome::lost).collect())
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         let source = StoreError::new("go on with the call", "its run is driven by an engine, which keeps it");
-        Err(ResumeRefused::Unclaimed { id: resumption.pending().id.clone(), source })
+        Err(ResumptionError::Unclaimed { id: resumption.pending().id.clone(), source })
     }
 }

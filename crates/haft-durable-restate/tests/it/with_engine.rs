@@ -18,7 +18,7 @@ use crate::tools::Ledger;
 use haft_core::ToolCall;
 use haft_durable_restate::RestateExecutor;
 use haft_tools_core::{
-    Approval, Batch, CallOutcome, CallScope, PendingCall, ResumeRefused, Resumption, ToolExecutor as _,
+    Approval, Batch, CallOutcome, CallScope, PendingCall, Resumption, ResumptionError, ToolExecutor as _,
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ async fn made(executor: &RestateExecutor, call: ToolCall) -> CallOutcome {
     executor.execute_batch(Batch::new(scope(), vec![call])).await.into_outcomes().remove(0)
 }
 
-async fn approved(executor: &RestateExecutor, pending: PendingCall) -> Result<CallOutcome, ResumeRefused> {
+async fn approved(executor: &RestateExecutor, pending: PendingCall) -> Result<CallOutcome, ResumptionError> {
     executor.resume(Resumption::new(pending.scope(), pending, Approval::Approve)).await
 }
 

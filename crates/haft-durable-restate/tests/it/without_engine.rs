@@ -4,7 +4,7 @@ use haft_core::ToolCall;
 use haft_durable_restate::{Error, Worker};
 use haft_testkit::free_port;
 use haft_tools_core::{
-    Approval, Batch, CallOutcome, CallScope, LocalExecutor, PendingCall, Policy, ResumeRefused, Resumption,
+    Approval, Batch, CallOutcome, CallScope, LocalExecutor, PendingCall, Policy, Resumption, ResumptionError,
     ToolExecutor as _, ToolRegistry,
 };
 use serde_json::json;
@@ -45,7 +45,7 @@ async fn a_call_that_no_engine_keeps_is_not_gone_on_with() {
     let executor = executor(&url(free_port()), "tools").patience(Duration::ZERO);
     for id in ["made elsewhere", "tools/r/1/c:0"] {
         let answer = executor.resume(Resumption::new(scope(), pending(id), Approval::Approve)).await;
-        assert!(matches!(answer, Err(ResumeRefused::Unclaimed { .. })), "{answer:?}");
+        assert!(matches!(answer, Err(ResumptionError::Unclaimed { .. })), "{answer:?}");
         let later = executor.resume(Resumption::new(scope(), pending(id), Approval::Later)).await;
         assert!(matches!(later, Ok(CallOutcome::Pending(_))), "{later:?}");
     }

@@ -5,7 +5,7 @@ use super::bench::{Bench, new_scope, note, ok, replied};
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use haft_core::{Digest, ReplyStatus};
-use haft_tools_core::{Approval, CallOutcome, ResumeRefused};
+use haft_tools_core::{Approval, CallOutcome, ResumptionError};
 use serde_json::json;
 
 pub(super) const CASES: &[Case] = &[
@@ -83,7 +83,7 @@ async fn answered_twice(bench: &Bench) {
     bench.answer(&scope, &pending, Approval::Approve).await.expect("the first answer counts");
     for second in [Approval::Approve, deny("")] {
         let refused = bench.answer(&scope, &pending, second).await;
-        assert!(matches!(refused, Err(ResumeRefused::ResumedBefore { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ResumptionError::ResumedBefore { .. })), "{refused:?}");
     }
     assert_eq!(bench.effects(&scope), ["1"]);
 }
@@ -94,7 +94,7 @@ async fn answered_at_once(bench: &Bench) {
     let answers = join_all((0..5).map(|_| bench.answer(&scope, &pending, Approval::Approve))).await;
     let counted = answers.iter().filter(|answer| answer.is_ok()).count();
     let refused =
-        answers.iter().filter(|answer| matches!(answer, Err(ResumeRefused::ResumedBefore { .. }))).count();
+        answers.iter().filter(|answer| matches!(answer, Err(ResumptionError::ResumedBefore { .. }))).count();
     assert_eq!((counted, refused), (1, 4), "{answers:?}");
     assert_eq!(bench.effects(&scope), ["1"]);
 }
@@ -105,7 +105,7 @@ async fn other_digest(bench: &Bench) {
     let mut other = pending.clone();
     other.digest = Digest::of(&json!("something else"));
     let refused = bench.answer(&scope, &other, Approval::Approve).await;
-    assert!(matches!(refused, Err(ResumeRefused::OtherDigest { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(ResumptionError::OtherDigest { .. })), "{refused:?}");
     assert_eq!(bench.effects(&scope), [""; 0]);
     let outcome = bench.answer(&scope, &pending, Approval::Approve).await.expect("it still waits");
     assert_eq!(replied(&outcome), ok("noted 1"));
@@ -116,7 +116,7 @@ async fn given_up(bench: &Bench) {
     let pending = bench.asked(&scope, note("a", "asked", "1")).await;
     bench.give_up(&pending).await;
     let refused = bench.answer(&scope, &pending, Approval::Approve).await;
-    assert!(matches!(refused, Err(ResumeRefused::ResumedBefore { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(ResumptionError::ResumedBefore { .. })), "{refused:?}");
     assert_eq!(bench.effects(&scope), [""; 0]);
 }
 
@@ -137,7 +137,7 @@ async fn too_late(bench: &Bench) {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     let refused = bench.answer(&scope, &pending, Approval::Approve).await;
-    assert!(matches!(refused, Err(ResumeRefused::Expired { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(ResumptionError::Expired { .. })), "{refused:?}");
     let outcome = bench.answer(&scope, &pending, deny("")).await.expect("it can still be denied");
     assert_eq!(replied(&outcome).0, ReplyStatus::Denied);
     assert_eq!(bench.effects(&scope), [""; 0]);

@@ -5,7 +5,7 @@ use crate::EffectKey;
 use haft_core::{ReplyStatus, RunId, ToolCall, ToolError, ToolOutput};
 use haft_tools_core::{
     Access, AccessMode, Accesses, Approval, Batch, BatchOutcome, CallContext, CallOutcome, CallScope, Limits,
-    LocalExecutor, PendingCall, Policy, RawOutput, Resource, ResumeRefused, Resumption, Rule, Scheme,
+    LocalExecutor, PendingCall, Policy, RawOutput, Resource, Resumption, ResumptionError, Rule, Scheme,
     ToolExecutor, ToolRegistry, now_ms, tool_fn,
 };
 use schemars::JsonSchema;
@@ -182,7 +182,7 @@ impl Bench {
         scope: &CallScope,
         pending: &PendingCall,
         approval: Approval,
-    ) -> Result<CallOutcome, ResumeRefused> {
+    ) -> Result<CallOutcome, ResumptionError> {
         let resumption = Resumption::new(scope.clone(), pending.clone(), approval);
         self.executor.resume(resumption.with_registry(self.registry.clone())).await
     }

@@ -39,19 +39,19 @@ fn each_answer_begins_another_round() {
     assert_eq!((course.next(), course.round_key().to_string()), (Next::Perform, "r/1/c:0".to_owned()));
     course.performed(asked("first", None));
     assert_eq!(course.next(), Next::Decide { within: None });
-    assert_eq!(course.decided(&decision(1, "first")), Err(DecisionRefused::Stale { round: 1, now: 0 }));
-    assert_eq!(course.decided(&decision(0, "other")), Err(DecisionRefused::OtherDigest));
+    assert_eq!(course.decided(&decision(1, "first")), Err(DecisionError::Stale { round: 1, now: 0 }));
+    assert_eq!(course.decided(&decision(0, "other")), Err(DecisionError::OtherDigest));
     assert_eq!(course.decided(&decision(0, "first")), Ok(()));
     assert_eq!((course.next(), course.round_key().to_string()), (Next::Perform, "r/1/c:1".to_owned()));
-    assert_eq!(course.decided(&decision(0, "first")), Err(DecisionRefused::Over));
+    assert_eq!(course.decided(&decision(0, "first")), Err(DecisionError::Over));
 
     // What would run has changed, so it is asked about again: the first decision does not count for it.
     course.performed(asked("second", None));
-    assert_eq!(course.decided(&decision(0, "first")), Err(DecisionRefused::Stale { round: 0, now: 1 }));
+    assert_eq!(course.decided(&decision(0, "first")), Err(DecisionError::Stale { round: 0, now: 1 }));
     assert_eq!(course.decided(&decision(1, "second")), Ok(()));
     course.performed(CallOutcome::Replied(reply("done")));
     assert_eq!(course.next(), Next::Ended(&reply("done")));
-    assert_eq!(course.decided(&decision(2, "second")), Err(DecisionRefused::Over));
+    assert_eq!(course.decided(&decision(2, "second")), Err(DecisionError::Over));
 }
 
 #[test]

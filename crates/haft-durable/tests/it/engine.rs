@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use haft_durable::{
-    CallCourse, CallKey, CallRequest, DecisionRefused, Next, Performer, Pool, RoundDecision, in_order,
+    CallCourse, CallKey, CallRequest, DecisionError, Next, Performer, Pool, RoundDecision, in_order,
 };
 use haft_tools_core::{
-    Approval, Batch, BatchOutcome, CallOutcome, Events, HeldCall, PendingCall, ResumeRefused, Resumption,
+    Approval, Batch, BatchOutcome, CallOutcome, Events, HeldCall, PendingCall, Resumption, ResumptionError,
     ToolExecutor,
 };
 use std::collections::BTreeMap;
@@ -38,10 +38,10 @@ impl MemoryEngine {
         outcome
     }
 
-    fn decide(&self, pending: &PendingCall, approval: Approval) -> Result<CallCourse, DecisionRefused> {
+    fn decide(&self, pending: &PendingCall, approval: Approval) -> Result<CallCourse, DecisionError> {
         let (_, round) = CallCourse::parse_id(&pending.id).unwrap();
         let mut courses = self.courses.lock().unwrap();
-        let course = courses.get_mut(round.call()).ok_or(DecisionRefused::Over)?;
+        let course = courses.get_mut(round.call()).ok_or(DecisionError::Over)?;
         course.decided(&RoundDecision::new(round, pending.digest, approval, "d"))?;
         Ok(course.clone())
     }
@@ -58,7 +58,7 @@ impl ToolExecutor for MemoryEngine {
         in_order(&batch, None, &Events::default(), run).await
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         if resumption.approval().waits() {
             return Ok(CallOutcome::Pending(Box::new(resumption.pending().clone())));
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use haft_core::ToolError;
-use haft_mcp::{Bench, Caller, ToolServer, Toolbox};
+use haft_mcp::{Caller, ToolServer, Toolbox, Toolset};
 use haft_tools_core::{
     Accesses, CallContext, CallScope, Journal, JsonlJournal, LocalExecutor, MemoryPending, Policy, Rule,
     ToolRegistry, tool_fn,
@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-struct One(Arc<Bench>);
+struct One(Arc<Toolset>);
 
 #[async_trait]
 impl Toolbox for One {
-    async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
+    async fn toolset(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Toolset>, String> {
         Ok(Arc::clone(&self.0))
     }
 }
@@ -44,8 +44,8 @@ pub(crate) fn server(tools: usize) -> Result<(ToolServer, tempfile::TempDir), Bo
         .journal(journal)
         .build();
     let scope = CallScope::new("bench".parse()?);
-    let bench = Bench::new(move || registry.clone(), Arc::new(executor), scope, pending);
-    Ok((ToolServer::builder(One(Arc::new(bench))).build(), directory))
+    let toolset = Toolset::new(move || registry.clone(), Arc::new(executor), scope, pending);
+    Ok((ToolServer::builder(One(Arc::new(toolset))).build(), directory))
 }
 
 pub(crate) fn message(method: &str, mut params: Value) -> String {

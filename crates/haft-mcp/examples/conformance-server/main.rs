@@ -11,7 +11,7 @@ mod tool;
 mod tools;
 
 use async_trait::async_trait;
-use haft_mcp::{Bench, Caller, HttpConfig, HttpListener, ToolServer, ToolServerLimits, Toolbox};
+use haft_mcp::{Caller, HttpConfig, HttpListener, ToolServer, ToolServerLimits, Toolbox, Toolset};
 use haft_tools_core::{
     CallScope, ChangeSignal, Changes, Limits, LocalExecutor, MemoryPending, Policy, Rule, ToolRegistry,
 };
@@ -94,9 +94,9 @@ impl Changing {
     }
 }
 
-/// Gives every caller the same bench.
+/// Gives every caller the same toolset.
 struct Fixture {
-    bench: Arc<Bench>,
+    toolset: Arc<Toolset>,
     changes: Changes,
 }
 
@@ -111,21 +111,21 @@ impl Fixture {
             .limits(limits)
             .build();
         let tools = changing.tools.clone();
-        let bench = Bench::new(
+        let toolset = Toolset::new(
             move || tools.borrow().clone(),
             Arc::new(executor),
             CallScope::new("conformance".parse()?),
             pending,
         );
-        let bench = Arc::new(bench.instructions("Everything is allowed."));
-        Ok(Self { bench, changes: changing.tool_changes.changes() })
+        let toolset = Arc::new(toolset.instructions("Everything is allowed."));
+        Ok(Self { toolset, changes: changing.tool_changes.changes() })
     }
 }
 
 #[async_trait]
 impl Toolbox for Fixture {
-    async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
-        Ok(self.bench.clone())
+    async fn toolset(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Toolset>, String> {
+        Ok(self.toolset.clone())
     }
 
     fn changes(&self) -> Option<Changes> {

@@ -2,7 +2,7 @@ use crate::Changing;
 use crate::resources::{picture, text};
 use crate::tool::FixtureTool;
 use haft_core::{Blob, Content, ToolError, ToolOutput};
-use haft_mcp::{Ability, Ask, AskKind, CallingClient, LogLevel, Unasked};
+use haft_mcp::{Ability, Ask, AskKind, CallingClient, ClientAskError, LogLevel};
 use haft_tools_core::{CallContext, RegistryError, Tool, ToolRegistry};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -238,11 +238,11 @@ pub(crate) async fn ask(
     kind: AskKind,
 ) -> Result<Result<Value, Refused>, ToolError> {
     let mut answers = client(cx)?.ask(vec![Ask::new(key, kind)]).await;
-    Ok(answers.remove(key).unwrap_or(Err(Unasked::Cancelled)).map_err(Refused))
+    Ok(answers.remove(key).unwrap_or(Err(ClientAskError::Cancelled)).map_err(Refused))
 }
 
 /// Is a question without an answer.
-pub(crate) struct Refused(Unasked);
+pub(crate) struct Refused(ClientAskError);
 
 impl From<Refused> for ToolError {
     fn from(refused: Refused) -> Self {
@@ -251,12 +251,12 @@ impl From<Refused> for ToolError {
 }
 
 pub(crate) fn answered<const N: usize>(
-    mut answers: BTreeMap<String, Result<Value, Unasked>>,
+    mut answers: BTreeMap<String, Result<Value, ClientAskError>>,
     keys: [&str; N],
 ) -> Result<[Value; N], ToolError> {
     let mut found = keys.map(|_| Value::Null);
     for (place, key) in found.iter_mut().zip(keys) {
-        *place = answers.remove(key).unwrap_or(Err(Unasked::Cancelled)).map_err(Refused)?;
+        *place = answers.remove(key).unwrap_or(Err(ClientAskError::Cancelled)).map_err(Refused)?;
     }
     Ok(found)
 }
@@ -265,8 +265,8 @@ pub(crate) fn answered<const N: usize>(
 async fn respond(cx: &CallContext, kind: AskKind) -> Result<ToolOutput, ToolError> {
     let (action, content) = match ask(cx, "form", kind).await? {
         Ok(content) => ("accept", content),
-        Err(Refused(Unasked::Declined)) => ("decline", json!({})),
-        Err(Refused(Unasked::Cancelled)) => ("cancel", json!({})),
+        Err(Refused(ClientAskError::Declined)) => ("decline", json!({})),
+        Err(Refused(ClientAskError::Cancelled)) => ("cancel", json!({})),
         Err(refused) => return Err(refused.into()),
     };
     Ok(ToolOutput::text(format!("User response: action={action}, content={content}")))

@@ -46,7 +46,7 @@ impl<M: EraMemory + ?Sized> EraMemory for Arc<M> {
 /// let servers = McpServers::builder().eras(Arc::clone(&eras)).build()?;
 /// let others = McpServers::builder().eras(eras).build()?;
 /// assert_eq!(servers.iter().chain(&others).count(), 0);
-/// # Ok::<(), haft_mcp::SameServerName>(())
+/// # Ok::<(), haft_mcp::DuplicateServerError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct MemoryEras {

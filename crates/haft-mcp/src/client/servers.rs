@@ -75,7 +75,7 @@ pub struct McpServersBuilder {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two MCP servers are called `{0}`; rename one of them")]
-pub struct SameServerName(ServerName);
+pub struct DuplicateServerError(ServerName);
 
 /// Knows how servers are reached.
 pub(crate) trait Dialer: Send + Sync + 'static {
@@ -232,7 +232,7 @@ impl McpServersBuilder {
     /// # Errors
     ///
     /// When two servers are called the same.
-    pub fn build(self) -> Result<McpServers, SameServerName> {
+    pub fn build(self) -> Result<McpServers, DuplicateServerError> {
         let Self { configs, parallel_starts, ways, dialer, host, answers, judge } = self;
         let dialer = dialer.unwrap_or_else(|| Arc::new(ways));
         let answers = answers.unwrap_or_else(|| Arc::new(host));
@@ -240,7 +240,7 @@ impl McpServersBuilder {
         let mut servers: Vec<McpServer> = Vec::with_capacity(configs.len());
         for config in configs {
             if servers.iter().any(|server| *server.name() == config.name) {
-                return Err(SameServerName(config.name));
+                return Err(DuplicateServerError(config.name));
             }
             servers.push(McpServer::new(Parts {
                 dial: dialer.dial(&config),

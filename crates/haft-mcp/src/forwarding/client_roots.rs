@@ -32,7 +32,7 @@ const MOST_ROOTS: usize = 100;
 /// assert!(roots.roots().is_empty());
 /// let servers = McpServers::builder().roots(roots).build()?;
 /// # let _ = servers;
-/// # Ok::<(), haft_mcp::SameServerName>(())
+/// # Ok::<(), haft_mcp::DuplicateServerError>(())
 /// ```
 #[derive(Clone)]
 pub struct ClientRoots(Arc<dyn Roots>);

@@ -84,15 +84,15 @@ pub enum AskKind {
 /// Says why a question has no answer.
 ///
 /// ```
-/// use haft_mcp::{Ability, Unasked};
+/// use haft_mcp::{Ability, ClientAskError};
 /// use std::time::Duration;
 ///
-/// assert_eq!(Unasked::TimedOut(Duration::from_secs(60)).to_string(), "nobody answered within 60 s");
-/// assert_eq!(Unasked::Unable(Ability::Forms).to_string(), "the client cannot be asked this");
+/// assert_eq!(ClientAskError::TimedOut(Duration::from_secs(60)).to_string(), "nobody answered within 60 s");
+/// assert_eq!(ClientAskError::Unable(Ability::Forms).to_string(), "the client cannot be asked this");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unasked {
+pub enum ClientAskError {
     /// The client cannot be asked this.
     #[error("the client cannot be asked this")]
     Unable(Ability),

@@ -107,17 +107,17 @@ pub struct Abilities {
 /// Names one of the things a client may be able to do.
 ///
 /// ```
-/// use haft_mcp::{Ability, Unasked};
+/// use haft_mcp::{Ability, ClientAskError};
 ///
 /// /// Says what to do about a client that cannot.
-/// fn advice(unasked: &Unasked) -> &'static str {
-///     match unasked {
-///         Unasked::Unable(Ability::Forms) => "give it as an argument instead",
-///         Unasked::Unable(_) => "use a client that can",
+/// fn advice(error: &ClientAskError) -> &'static str {
+///     match error {
+///         ClientAskError::Unable(Ability::Forms) => "give it as an argument instead",
+///         ClientAskError::Unable(_) => "use a client that can",
 ///         _ => "ask again later",
 ///     }
 /// }
-/// assert_eq!(advice(&Unasked::Unable(Ability::Sampling)), "use a client that can");
+/// assert_eq!(advice(&ClientAskError::Unable(Ability::Sampling)), "use a client that can");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

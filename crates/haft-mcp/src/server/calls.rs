@@ -32,7 +32,7 @@ pub(crate) use task::{Task, TaskLimits, TaskStatus, Tasks};
 use super::catalog::{Resolved, Shelf};
 use super::line::{CallRequest, Calls, Fault, Line, Served};
 use super::round::{Binding, Seal, Spent};
-use super::toolbox::{Bench, CallingClient};
+use super::toolbox::{CallingClient, Toolset};
 use approver::{ClientApprover, Given};
 use async_trait::async_trait;
 use begun::Begun;
@@ -55,14 +55,14 @@ const METHOD: &str = "tools/call";
 /// Finds the tool behind a served name, or answers in its place.
 #[async_trait]
 pub(crate) trait Names: Send + Sync + 'static {
-    /// Gives the name in the bench's registry and the input for it, or the reply of what stands for no tool.
+    /// Gives the name in the toolset's registry and the input for it, or the reply of what stands for no tool.
     ///
     /// # Cancel safety
     ///
     /// Changes nothing.
     async fn resolve(
         &self,
-        bench: &Arc<Bench>,
+        toolset: &Arc<Toolset>,
         id: &CallId,
         served: &str,
         input: Value,
@@ -73,19 +73,19 @@ pub(crate) trait Names: Send + Sync + 'static {
 impl Names for Shelf {
     async fn resolve(
         &self,
-        bench: &Arc<Bench>,
+        toolset: &Arc<Toolset>,
         id: &CallId,
         served: &str,
         input: Value,
     ) -> Result<(String, Value), Box<ToolReply>> {
-        match self.of(bench).resolve(id, served, input).await {
+        match self.of(toolset).resolve(id, served, input).await {
             Resolved::Call { name, input } => Ok((name, input)),
             Resolved::Reply(reply) => Err(reply),
         }
     }
 }
 
-/// Serves calls: each goes through the bench's executor, and asks the person before its client.
+/// Serves calls: each goes through the toolset's executor, and asks the person before its client.
 pub(crate) struct ServedCalls {
     rounds: Rounds,
     names: Arc<dyn Names>,
@@ -136,20 +136,20 @@ impl ServedCalls {
     /// back those of others that conflict with it, for as long as a person thinks.
     async fn call_in_session(
         &self,
-        bench: &Bench,
+        toolset: &Toolset,
         call: Call,
         given: Option<Given>,
         line: Arc<dyn Line>,
     ) -> Served {
         let relay = Relay::new(line, Answers::new());
-        let running = start(bench, call.clone(), relay, given);
-        to_the_end(bench, call, running).await
+        let running = start(toolset, call.clone(), relay, given);
+        to_the_end(toolset, call, running).await
     }
 
     /// Serves one round of a call.
     async fn call_in_rounds(
         &self,
-        bench: &Arc<Bench>,
+        toolset: &Arc<Toolset>,
         request: Request,
         line: Arc<dyn Line>,
     ) -> Result<Served, Fault> {
@@ -157,7 +157,7 @@ impl ServedCalls {
         let principal = line.caller().principal.clone();
         let binding = Binding {
             principal: &principal,
-            run: bench.scope.run(),
+            run: toolset.scope.run(),
             method: METHOD,
             tool: &served,
             input: &sent,
@@ -168,13 +168,14 @@ impl ServedCalls {
             Err(Stopped::Told(message)) => return Ok(failed(&served, message)),
         };
         let given = std::mem::take(&mut opened.given);
-        let again = line.caller().can.tasks.then(|| Again { bench: Arc::clone(bench), call: call.clone() });
+        let again =
+            line.caller().can.tasks.then(|| Again { toolset: Arc::clone(toolset), call: call.clone() });
         let running = if let Some(parked) = opened.parked.take() {
             if let Some(running) = self.parked.take(&parked, &principal) {
                 running.relay.go_on(Arc::clone(&line), given);
                 running
-            } else if opened.approval.is_none() && may_begin_anew(&(bench.tools)(), &call.tool) {
-                start(bench, call, Relay::new(Arc::clone(&line), given), None)
+            } else if opened.approval.is_none() && may_begin_anew(&(toolset.tools)(), &call.tool) {
+                start(toolset, call, Relay::new(Arc::clone(&line), given), None)
             } else {
                 return Ok(failed(&served, INTERRUPTED));
             }
@@ -184,7 +185,7 @@ impl ServedCalls {
             let approval = answer.and_then(|raw| approval_form::read(&raw, has_session));
             let asked = opened.approval.take();
             let answered = asked.map(|(id, digest)| Given { id, digest, approval }).or(elsewhere);
-            start(bench, call, Relay::new(Arc::clone(&line), given), answered)
+            start(toolset, call, Relay::new(Arc::clone(&line), given), answered)
         };
         Ok(self.go_on(running, again, &opened, &binding, line).await)
     }
@@ -273,7 +274,7 @@ struct Call {
 
 /// Is what a call is begun anew with, once it was answered whether it may run.
 struct Again {
-    bench: Arc<Bench>,
+    toolset: Arc<Toolset>,
     call: Call,
 }
 
@@ -294,7 +295,7 @@ struct Request {
 impl Calls for ServedCalls {
     async fn call(
         &self,
-        bench: &Arc<Bench>,
+        toolset: &Arc<Toolset>,
         call: CallRequest,
         line: Arc<dyn Line>,
     ) -> Result<Served, Fault> {
@@ -303,7 +304,7 @@ impl Calls for ServedCalls {
         // Only what comes in rounds is bound to what was sent.
         let sent = Arc::new(if in_rounds { input.clone() } else { Value::Null });
         let id = call_id();
-        let (tool, input) = match self.names.resolve(bench, &id, &served, input).await {
+        let (tool, input) = match self.names.resolve(toolset, &id, &served, input).await {
             Ok(resolved) => resolved,
             Err(reply) => return Ok(Served::Reply(reply)),
         };
@@ -312,16 +313,16 @@ impl Calls for ServedCalls {
         let mut attending = Attending::default();
         loop {
             // A round goes on where the one before it was, which the same request does once.
-            let may_repeat = bench.attended.is_some() && request.state.is_none();
+            let may_repeat = toolset.attended.is_some() && request.state.is_none();
             let again = may_repeat.then(|| Request { answers: Answers::new(), ..request.clone() });
             let served = if in_rounds {
-                self.call_in_rounds(bench, request, Arc::clone(&line)).await?
+                self.call_in_rounds(toolset, request, Arc::clone(&line)).await?
             } else {
-                self.call_in_session(bench, request.call, request.given, Arc::clone(&line)).await
+                self.call_in_session(toolset, request.call, request.given, Arc::clone(&line)).await
             };
             let Served::Waits(pending) = served else { return Ok(served) };
             let Some(again) = again else { return Ok(Served::Waits(pending)) };
-            let Some(GoOn { given }) = attending.wait(bench, &pending, line.cancellation()).await else {
+            let Some(GoOn { given }) = attending.wait(toolset, &pending, line.cancellation()).await else {
                 return Ok(Served::Waits(pending));
             };
             request = Request { given, ..again };
@@ -330,17 +331,17 @@ impl Calls for ServedCalls {
 }
 
 /// Begins to execute a call.
-fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
+fn start(toolset: &Toolset, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
     let Call { id, tool, input, is_watched } = call;
-    let approver = ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given);
-    let approver = Arc::new(if bench.attended.is_some() { approver.attended() } else { approver });
-    let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
+    let approver = ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&toolset.pending), given);
+    let approver = Arc::new(if toolset.attended.is_some() { approver.attended() } else { approver });
+    let scope = toolset.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
     let call = ToolCall::new(id.clone(), tool, Arc::unwrap_or_clone(input));
-    let tools = (bench.tools)();
+    let tools = (toolset.tools)();
     let begun = Begun {
         scope: scope.clone(),
         tools: tools.clone(),
-        pending: Arc::clone(&bench.pending),
+        pending: Arc::clone(&toolset.pending),
         relay: Arc::clone(&relay),
         approver: Arc::clone(&approver) as Arc<dyn Approver>,
         is_watched,
@@ -353,7 +354,7 @@ fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> 
         let watch = Watch { call: id, relay: Arc::downgrade(&relay) };
         batch = batch.observed_by(Arc::new(watch) as Arc<dyn Observer>);
     }
-    let executor = Arc::clone(&bench.executor);
+    let executor = Arc::clone(&toolset.executor);
     let work = async move {
         match begun.go_on(&batch.calls()[0], &*executor).await {
             Some(outcome) => Some(outcome),
@@ -364,7 +365,7 @@ fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> 
 }
 
 /// Goes on with a call that needs no other request: whether it may run is asked when the executor has left it to wait.
-async fn to_the_end(bench: &Bench, call: Call, running: Running) -> Served {
+async fn to_the_end(toolset: &Toolset, call: Call, running: Running) -> Served {
     let Running { relay, mut approver, mut work } = running;
     for _ in 0..MOST_ROUNDS {
         let outcome = work.await;
@@ -380,7 +381,7 @@ async fn to_the_end(bench: &Bench, call: Call, running: Running) -> Served {
         };
         let PendingCall { id, digest, .. } = *pending;
         let given = Given { id, digest, approval: Some(approval) };
-        Running { approver, work, .. } = start(bench, call.clone(), Arc::clone(&relay), Some(given));
+        Running { approver, work, .. } = start(toolset, call.clone(), Arc::clone(&relay), Some(given));
     }
     failed(&call.tool, asked_too_often())
 }

@@ -1,6 +1,6 @@
-use super::ask::{Ask, Unasked};
+use super::ask::{Ask, ClientAskError};
 use super::caller::{Ability, Caller};
-use super::toolbox::Bench;
+use super::toolbox::Toolset;
 use crate::LogLevel;
 use async_trait::async_trait;
 use haft_core::{Progress, ToolReply};
@@ -18,7 +18,7 @@ pub(crate) trait Line: Send + Sync + 'static {
     fn asks_in_rounds(&self) -> bool;
     /// Legacy: requests of ours on the stream of this one, cancelled when dropped. An answer is the `content` of a form that
     /// was accepted, nothing for an address, and the whole result of a sample and of roots: see `calls::read_answer`.
-    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>>;
+    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, ClientAskError>>;
     fn needs(&self, ability: Ability);
     /// Never waits; grows with every call of it; nothing where the client gave no token.
     fn progress(&self, progress: &Progress);
@@ -65,6 +65,10 @@ pub(crate) struct Fault {
 
 #[async_trait]
 pub(crate) trait Calls: Send + Sync + 'static {
-    async fn call(&self, bench: &Arc<Bench>, call: CallRequest, line: Arc<dyn Line>)
-    -> Result<Served, Fault>;
+    async fn call(
+        &self,
+        toolset: &Arc<Toolset>,
+        call: CallRequest,
+        line: Arc<dyn Line>,
+    ) -> Result<Served, Fault>;
 }

@@ -18,21 +18,21 @@ use tokio_util::sync::CancellationToken;
 
 /// Serves the tools of a host to any client of the protocol, of either era.
 ///
-/// One can serve over several ways at once. Each call goes through the bench that the [`Toolbox`] gives for its caller, with
+/// One can serve over several ways at once. Each call goes through the toolset that the [`Toolbox`] gives for its caller, with
 /// its validation, permissions and records.
 ///
 /// ```
 /// # use async_trait::async_trait;
-/// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
+/// # use haft_mcp::{Caller, Ended, ToolServer, Toolbox, Toolset};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>);
+/// # struct House(Arc<Toolset>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
-/// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+/// #     async fn toolset(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Toolset>, String> {
 /// #         Ok(Arc::clone(&self.0))
 /// #     }
 /// # }
@@ -41,11 +41,11 @@ use tokio_util::sync::CancellationToken;
 /// # let registry = ToolRegistry::new();
 /// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// # let scope = CallScope::new("run-1".parse()?);
-/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// # let toolset = Toolset::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
 /// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// # let (mut client, server) = tokio::io::duplex(1 << 16);
 /// # let (reads, writes) = tokio::io::split(server);
-/// let serve = ToolServer::builder(House(Arc::new(bench))).build();
+/// let serve = ToolServer::builder(House(Arc::new(toolset))).build();
 /// let stop = tokio_util::sync::CancellationToken::new();
 /// let served = serve.serve_over(reads, writes, stop);
 /// # let talk = async {
@@ -72,16 +72,16 @@ pub struct ToolServer {
 ///
 /// ```
 /// # use async_trait::async_trait;
-/// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
+/// # use haft_mcp::{Caller, Ended, ToolServer, Toolbox, Toolset};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>);
+/// # struct House(Arc<Toolset>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
-/// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+/// #     async fn toolset(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Toolset>, String> {
 /// #         Ok(Arc::clone(&self.0))
 /// #     }
 /// # }
@@ -90,10 +90,10 @@ pub struct ToolServer {
 /// # let registry = ToolRegistry::new();
 /// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// # let scope = CallScope::new("run-1".parse()?);
-/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// # let toolset = Toolset::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
 /// use haft_mcp::{ServeMode, ToolServerLimits};
 ///
-/// let serve = ToolServer::builder(House(Arc::new(bench)))
+/// let serve = ToolServer::builder(House(Arc::new(toolset)))
 ///     .name("house", "1.0")
 ///     .mode(ServeMode::Search)
 ///     .limits(ToolServerLimits::default())
@@ -118,16 +118,16 @@ pub struct ToolServerBuilder {
 ///
 /// ```
 /// # use async_trait::async_trait;
-/// # use haft_mcp::{Bench, Caller, Ended, ToolServer, Toolbox};
+/// # use haft_mcp::{Caller, Ended, ToolServer, Toolbox, Toolset};
 /// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// # use std::sync::Arc;
 /// #
 /// # /// Gives everybody the same tools, which never change.
-/// # struct House(Arc<Bench>);
+/// # struct House(Arc<Toolset>);
 /// #
 /// # #[async_trait]
 /// # impl Toolbox for House {
-/// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+/// #     async fn toolset(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Toolset>, String> {
 /// #         Ok(Arc::clone(&self.0))
 /// #     }
 /// # }
@@ -136,11 +136,11 @@ pub struct ToolServerBuilder {
 /// # let registry = ToolRegistry::new();
 /// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// # let scope = CallScope::new("run-1".parse()?);
-/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// # let toolset = Toolset::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
 /// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// # let (mut client, server) = tokio::io::duplex(1 << 16);
 /// # let (reads, writes) = tokio::io::split(server);
-/// # let serve = ToolServer::builder(House(Arc::new(bench))).build();
+/// # let serve = ToolServer::builder(House(Arc::new(toolset))).build();
 /// # client.shutdown().await?;
 /// # let stop = tokio_util::sync::CancellationToken::new();
 /// match serve.serve_over(reads, writes, stop).await {

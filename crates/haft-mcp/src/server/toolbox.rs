@@ -1,4 +1,4 @@
-use super::ask::{Ask, Unasked};
+use super::ask::{Ask, ClientAskError};
 use super::caller::{Ability, Caller};
 use super::line::Line;
 use crate::LogLevel;
@@ -14,16 +14,16 @@ use std::time::Duration;
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use haft_mcp::{Bench, Caller, Principal, Toolbox};
+/// use haft_mcp::{Caller, Principal, Toolbox, Toolset};
 /// use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// use std::sync::Arc;
 ///
 /// /// Gives everybody the same tools, which never change.
-/// struct House(Arc<Bench>);
+/// struct House(Arc<Toolset>);
 ///
 /// #[async_trait]
 /// impl Toolbox for House {
-///     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+///     async fn toolset(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Toolset>, String> {
 ///         Ok(Arc::clone(&self.0))
 ///     }
 /// }
@@ -33,16 +33,16 @@ use std::time::Duration;
 /// # let registry = ToolRegistry::new();
 /// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// # let scope = CallScope::new("run-1".parse()?);
-/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
-/// let house = House(Arc::new(bench));
-/// let bench = house.bench(&Caller::new(Principal::local()), None).await?;
-/// assert_eq!((bench.tools)().names().count(), 0);
+/// # let toolset = Toolset::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// let house = House(Arc::new(toolset));
+/// let toolset = house.toolset(&Caller::new(Principal::local()), None).await?;
+/// assert_eq!((toolset.tools)().names().count(), 0);
 /// # Ok(())
 /// # }
 /// ```
 #[async_trait]
 pub trait Toolbox: Send + Sync + 'static {
-    /// Gives a caller's bench; the same one for the same caller and roots, so it is kept by whoever implements this.
+    /// Gives a caller's toolset; the same one for the same caller and roots, so it is kept by whoever implements this.
     /// `roots` are the client's, where it has any and was asked; the first that the host accepts becomes the workdir.
     ///
     /// # Errors
@@ -52,14 +52,14 @@ pub trait Toolbox: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// What was begun is kept for the next time, or undone.
-    async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String>;
+    async fn toolset(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Toolset>, String>;
 
-    /// Tells whether clients of the older era are asked for their roots before their bench is looked for.
+    /// Tells whether clients of the older era are asked for their roots before their toolset is looked for.
     fn wants_roots(&self) -> bool {
         false
     }
 
-    /// Lets one wait until tools become others for anybody; it is looked again at each bench then. By default nothing
+    /// Lets one wait until tools become others for anybody; it is looked again at each toolset then. By default nothing
     /// tells of a change.
     fn changes(&self) -> Option<Changes> {
         None
@@ -69,7 +69,7 @@ pub trait Toolbox: Send + Sync + 'static {
 /// Is what one caller's calls are made with.
 ///
 /// ```
-/// use haft_mcp::Bench;
+/// use haft_mcp::Toolset;
 /// use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
 /// use std::sync::Arc;
 /// use std::time::Duration;
@@ -77,14 +77,14 @@ pub trait Toolbox: Send + Sync + 'static {
 /// let registry = ToolRegistry::new();
 /// let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
 /// let scope = CallScope::new("run-1".parse()?);
-/// let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()))
+/// let toolset = Toolset::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()))
 ///     .instructions("Ask before you delete anything.")
 ///     .attended(Duration::from_mins(2));
-/// assert_eq!(bench.instructions.as_deref(), Some("Ask before you delete anything."));
+/// assert_eq!(toolset.instructions.as_deref(), Some("Ask before you delete anything."));
 /// # Ok::<(), haft_core::IdError>(())
 /// ```
 #[non_exhaustive]
-pub struct Bench {
+pub struct Toolset {
     /// The tools as they are now: a `Catalog`'s snapshot, filtered for the caller. Costs a reference count.
     pub tools: Box<dyn Fn() -> ToolRegistry + Send + Sync>,
     /// Runs them; its own approver is asked only where the batch brings none.
@@ -102,8 +102,8 @@ pub struct Bench {
     pub attended: Option<Duration>,
 }
 
-impl Bench {
-    /// Makes a bench that gives its callers no outputs to read and tells them nothing of the policy.
+impl Toolset {
+    /// Makes a toolset that gives its callers no outputs to read and tells them nothing of the policy.
     pub fn new(
         tools: impl Fn() -> ToolRegistry + Send + Sync + 'static,
         executor: Arc<dyn ToolExecutor>,
@@ -154,9 +154,9 @@ impl Bench {
 /// ```
 #[derive(Clone)]
 pub struct CallingClient(pub(crate) Arc<dyn Line>);
-impl fmt::Debug for Bench {
+impl fmt::Debug for Toolset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bench").field("scope", &self.scope).finish_non_exhaustive()
+        f.debug_struct("Toolset").field("scope", &self.scope).finish_non_exhaustive()
     }
 }
 
@@ -176,7 +176,7 @@ impl CallingClient {
     /// # Cancel safety
     ///
     /// Dropping the future withdraws the questions.
-    pub async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>> {
+    pub async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, ClientAskError>> {
         self.0.ask(asks).await
     }
     /// Says that the call cannot be served without this: a client of the newer era is then told so by the protocol's error.

@@ -1,5 +1,5 @@
 use super::place::{ANNOTATIONS, Node, Place};
-use super::projection::{LossKind, NotStrict, NotStrictReason};
+use super::projection::{LossKind, NotStrictError, NotStrictReason};
 use super::value::Kind;
 use super::walk::{DEEPEST, Walk};
 use serde_json::Value;
@@ -29,7 +29,11 @@ pub(super) enum Branch<'a> {
 }
 
 /// Reads a schema down to its form.
-pub(super) fn form<'a>(walk: &mut Walk<'a>, place: &Place<'a>, depth: usize) -> Result<Form<'a>, NotStrict> {
+pub(super) fn form<'a>(
+    walk: &mut Walk<'a>,
+    place: &Place<'a>,
+    depth: usize,
+) -> Result<Form<'a>, NotStrictError> {
     if depth > DEEPEST {
         walk.refuse_size(&place.path, "nested schemas", DEEPEST)?;
         return Ok(Form::Cut);
@@ -56,7 +60,7 @@ pub(super) fn form<'a>(walk: &mut Walk<'a>, place: &Place<'a>, depth: usize) -> 
 }
 
 /// Reads a schema that is joined from its parts down to its form.
-pub(super) fn form_of<'a>(walk: &mut Walk<'a>, mut node: Node<'a>) -> Result<Form<'a>, NotStrict> {
+pub(super) fn form_of<'a>(walk: &mut Walk<'a>, mut node: Node<'a>) -> Result<Form<'a>, NotStrictError> {
     let mut hints = Vec::new();
     let choice = match (node.keywords.remove("anyOf"), node.keywords.remove("oneOf")) {
         (Some(any), Some(one)) => {

@@ -1,6 +1,6 @@
 use super::form::{Branch, Form, form, form_of, permitted};
 use super::place::{ANNOTATIONS, Node, Place};
-use super::projection::{LossKind, Losses, NotStrict};
+use super::projection::{LossKind, Losses, NotStrictError};
 use super::value::Kind;
 use super::walk::{DEEPEST, Walk};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ struct Gemini<'a> {
 }
 
 impl<'a> Gemini<'a> {
-    fn top(&mut self) -> Result<Value, NotStrict> {
+    fn top(&mut self) -> Result<Value, NotStrictError> {
         let place = self.walk.top();
         let Some(mut node) = self.walk.settle(&place)? else {
             return Ok(json!({ "type": "OBJECT", "properties": {} }));
@@ -33,12 +33,12 @@ impl<'a> Gemini<'a> {
         self.node(&node, &[Kind::Object], 0)
     }
 
-    fn schema(&mut self, place: &Place<'a>, depth: usize) -> Result<Value, NotStrict> {
+    fn schema(&mut self, place: &Place<'a>, depth: usize) -> Result<Value, NotStrictError> {
         let form = form(&mut self.walk, place, depth)?;
         self.form(form, depth)
     }
 
-    fn form(&mut self, form: Form<'a>, depth: usize) -> Result<Value, NotStrict> {
+    fn form(&mut self, form: Form<'a>, depth: usize) -> Result<Value, NotStrictError> {
         match form {
             Form::Typed { kinds, node } => self.node(&node, &kinds, depth),
             Form::Choice { node, branches } => self.choice(&node, branches, depth),
@@ -58,10 +58,10 @@ impl<'a> Gemini<'a> {
         node: &Node<'a>,
         branches: Vec<Branch<'a>>,
         depth: usize,
-    ) -> Result<Value, NotStrict> {
+    ) -> Result<Value, NotStrictError> {
         let before = self.walk.active.len();
         self.walk.active.extend(&node.followed);
-        let schemas: Result<Vec<Value>, NotStrict> =
+        let schemas: Result<Vec<Value>, NotStrictError> =
             branches.into_iter().map(|branch| self.branch(branch, depth)).collect();
         let schemas = schemas?;
         self.walk.active.truncate(before);
@@ -71,7 +71,7 @@ impl<'a> Gemini<'a> {
         Ok(with_description(one_of(schemas), text))
     }
 
-    fn branch(&mut self, branch: Branch<'a>, depth: usize) -> Result<Value, NotStrict> {
+    fn branch(&mut self, branch: Branch<'a>, depth: usize) -> Result<Value, NotStrictError> {
         match branch {
             Branch::Alone(place) => self.schema(&place, depth + 1),
             Branch::Joined(branch) if depth > DEEPEST => {
@@ -85,7 +85,7 @@ impl<'a> Gemini<'a> {
         }
     }
 
-    fn node(&mut self, node: &Node<'a>, kinds: &[Kind], depth: usize) -> Result<Value, NotStrict> {
+    fn node(&mut self, node: &Node<'a>, kinds: &[Kind], depth: usize) -> Result<Value, NotStrictError> {
         let before = self.walk.active.len();
         self.walk.active.extend(&node.followed);
         let mut hints = node.hints.clone();
@@ -118,7 +118,7 @@ impl<'a> Gemini<'a> {
         kind: Kind,
         depth: usize,
         hints: &mut Vec<String>,
-    ) -> Result<Map<String, Value>, NotStrict> {
+    ) -> Result<Map<String, Value>, NotStrictError> {
         let mut written = Map::from_iter([("type".to_owned(), json!(kind.name().to_ascii_uppercase()))]);
         let is_text = kind == Kind::Object && depth > 0 && is_free(node);
         for (name, place) in &node.keywords {
@@ -189,7 +189,12 @@ impl<'a> Gemini<'a> {
         written.insert("enum".to_owned(), Value::Array(all));
     }
 
-    fn items(&mut self, node: &Node<'a>, depth: usize, hints: &mut Vec<String>) -> Result<Value, NotStrict> {
+    fn items(
+        &mut self,
+        node: &Node<'a>,
+        depth: usize,
+        hints: &mut Vec<String>,
+    ) -> Result<Value, NotStrictError> {
         if let Some(first) = node.keywords.get("prefixItems") {
             self.walk.lose(&first.path, LossKind::Widened);
             hints.push("the items have different schemas in this order".to_owned());
@@ -215,7 +220,7 @@ impl<'a> Gemini<'a> {
         node: &Node<'a>,
         written: &mut Map<String, Value>,
         depth: usize,
-    ) -> Result<(), NotStrict> {
+    ) -> Result<(), NotStrictError> {
         let mut all = Map::new();
         for (name, places) in node.properties.iter().flatten() {
             if !self.walk.spend_text(2 * name.len()) {

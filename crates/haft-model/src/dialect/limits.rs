@@ -1,4 +1,4 @@
-use super::projection::{NotStrict, NotStrictReason};
+use super::projection::{NotStrictError, NotStrictReason};
 use serde_json::Value;
 
 /// How many levels of objects may be nested.
@@ -22,7 +22,7 @@ const MOST_ENUM_TEXT: usize = 15_000;
 /// Checks a strict schema against what OpenAI states as limits.
 ///
 /// References are not followed for the depth: each definition counts from its own top, since it may refer to itself.
-pub(super) fn check(schema: &Value) -> Result<(), NotStrict> {
+pub(super) fn check(schema: &Value) -> Result<(), NotStrictError> {
     let (mut deepest, mut properties, mut values, mut text) = (0, 0, 0, 0);
     let mut open = vec![(schema, 0)];
     while let Some((schema, above)) = open.pop() {
@@ -70,6 +70,6 @@ fn length(value: &Value) -> usize {
     value.as_str().map_or_else(|| value.to_string().len(), |text| text.chars().count())
 }
 
-fn too_large(what: &'static str, limit: usize) -> Result<(), NotStrict> {
-    Err(NotStrict { pointer: String::new(), reason: NotStrictReason::TooLarge { what, limit } })
+fn too_large(what: &'static str, limit: usize) -> Result<(), NotStrictError> {
+    Err(NotStrictError { pointer: String::new(), reason: NotStrictReason::TooLarge { what, limit } })
 }

@@ -1,5 +1,5 @@
 use super::place::{Node, Place};
-use super::projection::{LossKind, Losses, NotStrict};
+use super::projection::{LossKind, Losses, NotStrictError};
 use super::value::Kind;
 use super::walk::{DEEPEST, Walk};
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ struct Loose<'a> {
 }
 
 impl<'a> Loose<'a> {
-    fn document(&mut self) -> Result<Value, NotStrict> {
+    fn document(&mut self) -> Result<Value, NotStrictError> {
         let mut schema = self.top()?;
         let mut definitions = Map::new();
         while let Some((name, place)) = self.walk.next_definition() {
@@ -39,7 +39,7 @@ impl<'a> Loose<'a> {
         Ok(Value::Object(schema))
     }
 
-    fn top(&mut self) -> Result<Map<String, Value>, NotStrict> {
+    fn top(&mut self) -> Result<Map<String, Value>, NotStrictError> {
         let place = self.walk.top();
         let mut hints = Vec::new();
         let mut schema = match self.walk.settle(&place)? {
@@ -59,7 +59,7 @@ impl<'a> Loose<'a> {
         Ok(schema)
     }
 
-    fn schema(&mut self, place: &Place<'a>, depth: usize) -> Result<Value, NotStrict> {
+    fn schema(&mut self, place: &Place<'a>, depth: usize) -> Result<Value, NotStrictError> {
         match place.value {
             Value::Object(_) if depth > DEEPEST => {
                 self.walk.lose(&place.path, LossKind::Cut);
@@ -84,7 +84,7 @@ impl<'a> Loose<'a> {
         node: &Node<'a>,
         depth: usize,
         mut hints: Vec<String>,
-    ) -> Result<Map<String, Value>, NotStrict> {
+    ) -> Result<Map<String, Value>, NotStrictError> {
         let mut written = Map::new();
         let mut odd_names = false;
         if let Some(properties) = &node.properties {
@@ -153,11 +153,11 @@ impl<'a> Loose<'a> {
         Ok(written)
     }
 
-    fn one_of(&mut self, places: &[Place<'a>], depth: usize) -> Result<Value, NotStrict> {
+    fn one_of(&mut self, places: &[Place<'a>], depth: usize) -> Result<Value, NotStrictError> {
         if let [place] = places {
             return self.schema(place, depth);
         }
-        let schemas: Result<Vec<Value>, NotStrict> =
+        let schemas: Result<Vec<Value>, NotStrictError> =
             places.iter().map(|place| self.schema(place, depth + 1)).collect();
         Ok(json!({ "anyOf": schemas? }))
     }
@@ -167,7 +167,7 @@ impl<'a> Loose<'a> {
         keyword: &str,
         place: &Place<'a>,
         depth: usize,
-    ) -> Result<Option<Value>, NotStrict> {
+    ) -> Result<Option<Value>, NotStrictError> {
         Ok(match keyword {
             "not"
             | "if"
@@ -183,7 +183,7 @@ impl<'a> Loose<'a> {
                 _ => Some(self.schema(place, depth + 1)?),
             },
             "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
-                let schemas: Result<Vec<Value>, NotStrict> =
+                let schemas: Result<Vec<Value>, NotStrictError> =
                     place.elements().iter().map(|place| self.schema(place, depth + 1)).collect();
                 Some(Value::Array(schemas?))
             }
@@ -219,7 +219,7 @@ impl<'a> Loose<'a> {
         place: &Place<'a>,
         written: &mut Map<String, Value>,
         depth: usize,
-    ) -> Result<(), NotStrict> {
+    ) -> Result<(), NotStrictError> {
         for (name, value) in place.value.as_object().into_iter().flatten() {
             let at = place.member(value, name);
             let names_only = matches!(value, Value::Array(names) if names.iter().all(Value::is_string));

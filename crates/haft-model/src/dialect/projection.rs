@@ -125,7 +125,7 @@ pub enum LossKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema cannot be strict: {} {reason}", Location(pointer))]
 #[non_exhaustive]
-pub struct NotStrict {
+pub struct NotStrictError {
     /// The place in the original schema, as a JSON pointer; at most 1,024 bytes of it.
     pub pointer: String,
     /// What there is that the dialect cannot say.

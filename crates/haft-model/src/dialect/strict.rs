@@ -1,7 +1,7 @@
 use super::form::{Branch, Form, form, form_of, permitted};
 use super::limits;
 use super::place::{ANNOTATIONS, DOCUMENT, Node, Place};
-use super::projection::{LossKind, Losses, NotStrict, NotStrictReason};
+use super::projection::{LossKind, Losses, NotStrictError, NotStrictReason};
 use super::value::Kind;
 use super::walk::{DEEPEST, Walk};
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ const FORMATS: [&str; 9] =
 const MOST_PATTERN_BYTES: usize = 4096;
 
 /// Writes the schema in OpenAI's strict subset, or tells why that cannot be.
-pub(super) fn project(top: &Value) -> Result<(Value, Losses), NotStrict> {
+pub(super) fn project(top: &Value) -> Result<(Value, Losses), NotStrictError> {
     let mut strict = Strict { walk: Walk::new(top, true) };
     let mut schema = strict.top()?;
     let mut definitions = Map::new();
@@ -38,7 +38,7 @@ struct Strict<'a> {
 }
 
 impl<'a> Strict<'a> {
-    fn top(&mut self) -> Result<Value, NotStrict> {
+    fn top(&mut self) -> Result<Value, NotStrictError> {
         let place = self.walk.top();
         match form(&mut self.walk, &place, 0)? {
             Form::Typed { mut node, .. } => {
@@ -51,7 +51,7 @@ impl<'a> Strict<'a> {
         }
     }
 
-    fn schema(&mut self, place: &Place<'a>, depth: usize) -> Result<Value, NotStrict> {
+    fn schema(&mut self, place: &Place<'a>, depth: usize) -> Result<Value, NotStrictError> {
         if let Some(reference) = self.reference(place)? {
             return Ok(reference);
         }
@@ -59,7 +59,7 @@ impl<'a> Strict<'a> {
         self.form(form, place, depth)
     }
 
-    fn form(&mut self, form: Form<'a>, place: &Place<'a>, depth: usize) -> Result<Value, NotStrict> {
+    fn form(&mut self, form: Form<'a>, place: &Place<'a>, depth: usize) -> Result<Value, NotStrictError> {
         match form {
             Form::Typed { kinds, node } => self.node(&node, &kinds, depth),
             Form::Choice { node, branches } => self.choice(&node, branches, depth),
@@ -68,7 +68,7 @@ impl<'a> Strict<'a> {
     }
 
     /// Writes what is nothing but a reference as one: OpenAI takes no keyword beside it.
-    fn reference(&mut self, place: &Place<'a>) -> Result<Option<Value>, NotStrict> {
+    fn reference(&mut self, place: &Place<'a>) -> Result<Option<Value>, NotStrictError> {
         let Some(Value::String(reference)) = place.value.get("$ref") else { return Ok(None) };
         let Some(target) = self.walk.resolve(reference) else {
             return refuse(place, NotStrictReason::Unresolved);
@@ -94,7 +94,7 @@ impl<'a> Strict<'a> {
         node: &Node<'a>,
         branches: Vec<Branch<'a>>,
         depth: usize,
-    ) -> Result<Value, NotStrict> {
+    ) -> Result<Value, NotStrictError> {
         let before = self.walk.active.len();
         self.walk.active.extend(&node.followed);
         let mut schemas: Vec<Value> = Vec::new();
@@ -121,7 +121,7 @@ impl<'a> Strict<'a> {
         Ok(Value::Object(written))
     }
 
-    fn node(&mut self, node: &Node<'a>, kinds: &[Kind], depth: usize) -> Result<Value, NotStrict> {
+    fn node(&mut self, node: &Node<'a>, kinds: &[Kind], depth: usize) -> Result<Value, NotStrictError> {
         let before = self.walk.active.len();
         self.walk.active.extend(&node.followed);
         let mut hints = node.hints.clone();
@@ -157,7 +157,7 @@ impl<'a> Strict<'a> {
         kind: Kind,
         depth: usize,
         hints: &mut Vec<String>,
-    ) -> Result<Map<String, Value>, NotStrict> {
+    ) -> Result<Map<String, Value>, NotStrictError> {
         let mut written = Map::from_iter([("type".to_owned(), json!(kind.name()))]);
         if let Some(values) = permitted(node) {
             let mut all = Vec::new();
@@ -215,7 +215,7 @@ impl<'a> Strict<'a> {
         node: &Node<'a>,
         written: &mut Map<String, Value>,
         depth: usize,
-    ) -> Result<(), NotStrict> {
+    ) -> Result<(), NotStrictError> {
         let nothing = BTreeMap::new();
         let properties = node.properties.as_ref().unwrap_or(&nothing);
         let here = Place { value: &Value::Null, path: node.path.clone() };
@@ -253,8 +253,8 @@ impl<'a> Strict<'a> {
     }
 }
 
-fn refuse<T>(place: &Place<'_>, reason: NotStrictReason) -> Result<T, NotStrict> {
-    Err(NotStrict { pointer: place.path.pointer(), reason })
+fn refuse<T>(place: &Place<'_>, reason: NotStrictReason) -> Result<T, NotStrictError> {
+    Err(NotStrictError { pointer: place.path.pointer(), reason })
 }
 
 /// Tells whether a keyword that holds a literal is one that OpenAI takes for a type.

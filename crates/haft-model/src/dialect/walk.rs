@@ -1,5 +1,5 @@
 use super::place::{ANNOTATIONS, Node, Path, Place};
-use super::projection::{LossKind, Losses, NotStrict, NotStrictReason};
+use super::projection::{LossKind, Losses, NotStrictError, NotStrictReason};
 use super::value::{Kind, extent, is_well_formed, quoted, same};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -69,9 +69,9 @@ impl<'a> Walk<'a> {
         path: &Path<'_>,
         reason: NotStrictReason,
         kind: LossKind,
-    ) -> Result<(), NotStrict> {
+    ) -> Result<(), NotStrictError> {
         if self.is_strict {
-            return Err(NotStrict { pointer: path.pointer(), reason });
+            return Err(NotStrictError { pointer: path.pointer(), reason });
         }
         self.lose(path, kind);
         Ok(())
@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
         path: &Path<'_>,
         what: &'static str,
         limit: usize,
-    ) -> Result<(), NotStrict> {
+    ) -> Result<(), NotStrictError> {
         self.refuse(path, NotStrictReason::TooLarge { what, limit }, LossKind::Cut)
     }
 
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Accounts for what is read or copied; `false` where there is too much.
-    pub(super) fn spend_work(&mut self, work: usize, path: &Path<'_>) -> Result<bool, NotStrict> {
+    pub(super) fn spend_work(&mut self, work: usize, path: &Path<'_>) -> Result<bool, NotStrictError> {
         if work > MOST_WORK - self.work {
             self.refuse_size(path, "keywords and properties", MOST_WORK)?;
             return Ok(false);
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
         &mut self,
         place: &Place<'a>,
         members: &'a Map<String, Value>,
-    ) -> Result<Option<Node<'a>>, NotStrict> {
+    ) -> Result<Option<Node<'a>>, NotStrictError> {
         if !self.spend_work(Node::weight(members), &place.path)? {
             return Ok(None);
         }
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
     /// Joins a schema with what it refers to and with all that must hold too.
     ///
     /// `None` where it is no schema object, or there was too much to read.
-    pub(super) fn settle(&mut self, place: &Place<'a>) -> Result<Option<Node<'a>>, NotStrict> {
+    pub(super) fn settle(&mut self, place: &Place<'a>) -> Result<Option<Node<'a>>, NotStrictError> {
         let Value::Object(members) = place.value else { return Ok(None) };
         let Some(mut node) = self.read(place, members)? else { return Ok(None) };
         let mut parts = VecDeque::new();
@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
         &mut self,
         node: &mut Node<'a>,
         parts: &mut VecDeque<(Place<'a>, bool)>,
-    ) -> Result<(), NotStrict> {
+    ) -> Result<(), NotStrictError> {
         if let Some(at) = node.keywords.remove("$ref") {
             match at.value.as_str().and_then(|reference| self.resolve(reference)) {
                 Some(target) => parts.push_back((target, true)),
@@ -277,7 +277,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the properties of alternatives to those of an object, so that no choice is left at the top level.
-    pub(super) fn flatten(&mut self, node: &mut Node<'a>, hints: &mut Vec<String>) -> Result<(), NotStrict> {
+    pub(super) fn flatten(
+        &mut self,
+        node: &mut Node<'a>,
+        hints: &mut Vec<String>,
+    ) -> Result<(), NotStrictError> {
         for keyword in ["anyOf", "oneOf"] {
             let Some(choice) = node.keywords.remove(keyword) else { continue };
             let mut required: Option<BTreeSet<&'a str>> = None;

@@ -1,4 +1,4 @@
-use crate::{Divergence, DivergenceKind, Session};
+use crate::{DivergenceError, DivergenceKind, Session};
 use haft_core::{CallId, Message, ToolCall, ToolReply};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ pub(super) fn check(
     session: &Session,
     played: &[Message],
     transcript: &[Arc<Message>],
-) -> Result<(), Divergence> {
+) -> Result<(), DivergenceError> {
     let mut reader = Reader { session, played, turns: 0, unanswered: Vec::new(), replies: &[] };
     for message in transcript {
         reader.read(message)?;
@@ -28,7 +28,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn read(&mut self, message: &'a Message) -> Result<(), Divergence> {
+    fn read(&mut self, message: &'a Message) -> Result<(), DivergenceError> {
         match message {
             Message::Tool { replies } => {
                 let calls = std::mem::take(&mut self.unanswered);
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn end(&self) -> Result<(), Divergence> {
+    fn end(&self) -> Result<(), DivergenceError> {
         self.nothing_unanswered()?;
         if self.turns < self.played.len() {
             return Err(self.diverged(self.turns + 1, DivergenceKind::MissingTurn));
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         self.replies_before(self.turns + 1)
     }
 
-    fn nothing_unanswered(&self) -> Result<(), Divergence> {
+    fn nothing_unanswered(&self) -> Result<(), DivergenceError> {
         match self.unanswered.first() {
             Some(call) => Err(self.diverged(self.turns, unanswered(call))),
             None => Ok(()),
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Compares how the replies ended, and what they hold, with what a turn, counted from 1, was written in answer to.
-    fn replies_before(&self, turn: usize) -> Result<(), Divergence> {
+    fn replies_before(&self, turn: usize) -> Result<(), DivergenceError> {
         let Some(recorded) = self.session.turns().get(turn - 1) else {
             return Ok(());
         };
@@ -95,8 +95,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn diverged(&self, turn: usize, kind: DivergenceKind) -> Divergence {
-        Divergence::new(self.session, turn, kind)
+    fn diverged(&self, turn: usize, kind: DivergenceKind) -> DivergenceError {
+        DivergenceError::new(self.session, turn, kind)
     }
 }
 

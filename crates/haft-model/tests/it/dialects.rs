@@ -7,7 +7,7 @@ mod rules;
 mod snapshots;
 
 use haft_core::Schema;
-use haft_model::{Dialect, NotStrict};
+use haft_model::{Dialect, NotStrictError};
 use haft_testkit::laid_out;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -33,6 +33,6 @@ fn outline(dialect: Dialect, original: &Schema) -> String {
     }
 }
 
-fn refusal(error: &NotStrict) -> String {
+fn refusal(error: &NotStrictError) -> String {
     format!("{error}\n")
 }

@@ -1,6 +1,6 @@
 use super::{PostgresStore, Trouble};
 use crate::written::{from_json, integer, number, to_json};
-use crate::{ChildRuns, Entry, StoreFault};
+use crate::{ChildRuns, DatabaseError, Entry};
 use async_trait::async_trait;
 use deadpool_postgres::Object;
 use haft_core::RunId;
@@ -134,11 +134,11 @@ async fn keep(
     let known = transaction
         .query_opt("SELECT entries FROM children WHERE run = $1 FOR UPDATE", &[&name])
         .await?
-        .ok_or_else(|| StoreFault::out_of_step(run, "it has no record"))?;
+        .ok_or_else(|| DatabaseError::out_of_step(run, "it has no record"))?;
     let known = number(known.try_get(0)?);
     if known < from {
         let why = format!("its log has {known} entries, and {from} were kept before");
-        return Err(StoreFault::out_of_step(run, why).into());
+        return Err(DatabaseError::out_of_step(run, why).into());
     }
     let sql = "DELETE FROM child_log WHERE run = $1 AND seq >= $2";
     transaction.execute(sql, &[&name, &integer(from)]).await?;

@@ -1,4 +1,4 @@
-use crate::StoreFault;
+use crate::DatabaseError;
 use std::io;
 
 /// Says why a database of `PostgreSQL` cannot be used; it is as it was.
@@ -71,6 +71,6 @@ pub enum ConnectError {
         /// Where it is, as in `db.example.org:5432/haft`.
         place: String,
         /// Why.
-        source: StoreFault,
+        source: DatabaseError,
     },
 }

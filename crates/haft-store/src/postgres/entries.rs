@@ -95,7 +95,7 @@ impl EntryStore for PostgresStore {
                     let id: String = row.try_get(0)?;
                     let value = match summary(&row) {
                         Ok(summary) => Ok(summary),
-                        Err(Trouble::Fault(fault)) => Err(fault),
+                        Err(Trouble::Failed(error)) => Err(error),
                         Err(trouble) => return Err(trouble),
                     };
                     entries.push(Entry { id, value });

@@ -16,7 +16,7 @@ impl JournalSink for PostgresStore {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
             io::Error::other(StoreError::new("keep the record", source))
         };
-        let body = to_json(record).map_err(|fault| failed(fault.into()))?;
+        let body = to_json(record).map_err(|error| failed(error.into()))?;
         let parent = record.parent_run.as_ref().map(ToString::to_string);
         let (run, call, at_ms) = (record.run.clone(), record.call.clone(), integer(record.at_ms));
         let work = Arc::clone(&self.0).work(
@@ -36,7 +36,7 @@ impl JournalSink for PostgresStore {
         let (done, written) = mpsc::sync_channel(1);
         self.handle().spawn(async move { done.send(work.await) });
         match written.recv() {
-            Ok(written) => written.map_err(|fault| failed(fault.into())),
+            Ok(written) => written.map_err(|error| failed(error.into())),
             Err(gone) => Err(failed(gone.into())),
         }
     }

@@ -1,7 +1,7 @@
 use super::children::FORGET;
 use super::{Guarded, PostgresStore, Trouble};
 use crate::written::{from_json, integer, number, to_json};
-use crate::{RunLease, RunStatus, RunStore, RunSummary, SaveError, StoreFault, StoredRun, TakeError};
+use crate::{DatabaseError, RunLease, RunStatus, RunStore, RunSummary, SaveError, StoredRun, TakeError};
 use async_trait::async_trait;
 use deadpool_postgres::{ClientWrapper, Object};
 use haft_core::RunId;
@@ -113,7 +113,7 @@ impl RunStore for PostgresStore {
             };
             inner.within(inner.patience(), taken).await
         };
-        match self.apart(work).await.map_err(|fault| StoreError::new("take the run", fault))? {
+        match self.apart(work).await.map_err(|error| StoreError::new("take the run", error))? {
             Some(client) => {
                 Ok(RunLease::new(Lease { store: self.clone(), run: run.clone(), client: Some(client) }))
             }
@@ -187,14 +187,14 @@ async fn append(client: &mut Object, run: &StoredRun, entries: &[Value]) -> Resu
 
 pub(super) fn summary(row: &Row) -> Result<RunSummary, Trouble> {
     let (run, status): (&str, &str) = (row.try_get(0)?, row.try_get(4)?);
-    let unknown = || StoreFault::unreadable("run", run, format!("the status `{status}` is not known"));
+    let unknown = || DatabaseError::unreadable("run", run, format!("the status `{status}` is not known"));
     Ok(RunSummary {
         status: RunStatus::parse(status).ok_or_else(unknown)?,
         agent: row.try_get(1)?,
         started_at_ms: number(row.try_get(2)?),
         updated_at_ms: number(row.try_get(3)?),
         revision: number(row.try_get(5)?),
-        run: run.parse().map_err(|error| StoreFault::unreadable("run", run, error))?,
+        run: run.parse().map_err(|error| DatabaseError::unreadable("run", run, error))?,
     })
 }
 

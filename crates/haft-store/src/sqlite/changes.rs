@@ -6,7 +6,7 @@ use super::opening::{Durability, database, make_file, open_connection};
 use super::places::{LOCKS, LOGS, beside};
 use super::{StoreOptions, Trouble, lock, schema, writing};
 use crate::written::{from_json, integer, number, to_json};
-use crate::{OpenError, StoreFault};
+use crate::{DatabaseError, OpenError};
 use haft_core::RunId;
 use haft_tools_core::now_ms;
 use haft_workdir::{
@@ -91,7 +91,7 @@ impl ChangesOptions {
         let options = StoreOptions { wait: Duration::from_secs(5), most_bytes: None };
         let connection = open_connection(&path, &options, Durability::Disk, &schema::CHANGES)?;
         let sessions = Sessions::begin(&beside(&path, LOCKS)).map_err(|error| {
-            database(&path, Trouble::Fault(StoreFault::Other { source: error.into() }), options.wait)
+            database(&path, Trouble::Failed(DatabaseError::Other { source: error.into() }), options.wait)
         })?;
         Ok(SqliteChanges {
             path,
@@ -152,7 +152,7 @@ impl SqliteChanges {
         work: impl FnOnce(&mut Connection) -> Result<T, Trouble>,
     ) -> Result<T, ChangeJournalError> {
         work(&mut lock(&self.connection))
-            .map_err(|trouble| ChangeJournalError::new(attempted, trouble.into_fault(self.wait)))
+            .map_err(|trouble| ChangeJournalError::new(attempted, trouble.into_error(self.wait)))
     }
 }
 
@@ -325,7 +325,7 @@ impl ChangeJournal for SqliteChanges {
             })?;
             runs.map(|row| {
                 let (run, root, (at_ms, in_force, undone)) = row?;
-                let name = run.parse().map_err(|error| StoreFault::unreadable("run", run, error))?;
+                let name = run.parse().map_err(|error| DatabaseError::unreadable("run", run, error))?;
                 let mut run = ChangedRun::new(name, path_of(&root), number(at_ms));
                 (run.in_force, run.undone) = (number(in_force), number(undone));
                 Ok(run)
@@ -349,7 +349,7 @@ impl ChangeJournal for SqliteChanges {
             match bytes {
                 Some(bytes) if ContentDigest::of_parts(&[&bytes]) != digest => {
                     let source = "its content is not what was kept";
-                    Err(StoreFault::unreadable("content", digest.to_string(), source).into())
+                    Err(DatabaseError::unreadable("content", digest.to_string(), source).into())
                 }
                 bytes => Ok(bytes),
             }
@@ -374,7 +374,7 @@ fn set_of(connection: &Connection, id: i64) -> Result<ChangeSet, Trouble> {
 fn head_of(row: &Row<'_>) -> Result<ChangeSet, Trouble> {
     let id: i64 = row.get(0)?;
     let (run, parent, call): (String, Option<String>, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
-    let unreadable = |error| StoreFault::unreadable("change", id.to_string(), error);
+    let unreadable = |error| DatabaseError::unreadable("change", id.to_string(), error);
     let mut origin = ChangeOrigin::new(run.parse().map_err(unreadable)?, call.parse().map_err(unreadable)?)
         .turn(row.get::<_, Option<u32>>(4)?)
         .tool(row.get::<_, String>(5)?);

@@ -1,6 +1,6 @@
 use super::{SqliteStore, Trouble, writing};
 use crate::written::{from_json, integer, number, to_json};
-use crate::{ChildRuns, Entry, StoreFault};
+use crate::{ChildRuns, DatabaseError, Entry};
 use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::{StoreError, now_ms};
@@ -119,9 +119,9 @@ fn keep(
         .prepare_cached("SELECT entries FROM children WHERE run = ?1")?
         .query_row([run.as_str()], |row| row.get(0))
         .optional()?;
-    let known = number(known.ok_or_else(|| StoreFault::out_of_step(run, "it has no record"))?);
+    let known = number(known.ok_or_else(|| DatabaseError::out_of_step(run, "it has no record"))?);
     if known < from {
-        return Err(StoreFault::out_of_step(
+        return Err(DatabaseError::out_of_step(
             run,
             format!("its log has {known} entries, and {from} were kept before"),
         )

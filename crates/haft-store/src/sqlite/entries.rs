@@ -1,7 +1,7 @@
 use super::runs::summary;
 use super::{SqliteStore, Trouble};
 use crate::written::number;
-use crate::{Entry, EntryStore, PendingEntry, RunSummary, StoreFault};
+use crate::{DatabaseError, Entry, EntryStore, PendingEntry, RunSummary};
 use async_trait::async_trait;
 use haft_tools_core::{Grant, PendingId, StoreError};
 use rusqlite::Row;
@@ -77,8 +77,8 @@ impl EntryStore for SqliteStore {
                 let id = text(row, 0)?;
                 let value = match summary(row) {
                     Ok(summary) => Ok(summary),
-                    Err(Trouble::Fault(fault)) => Err(fault),
-                    Err(Trouble::Sqlite(error)) => Err(StoreFault::unreadable("run", id.as_str(), error)),
+                    Err(Trouble::Failed(error)) => Err(error),
+                    Err(Trouble::Sqlite(error)) => Err(DatabaseError::unreadable("run", id.as_str(), error)),
                 };
                 entries.push(Entry { id, value });
             }
@@ -100,7 +100,7 @@ fn json<T: DeserializeOwned>(
     column: usize,
     what: &'static str,
     id: &str,
-) -> Result<Result<T, StoreFault>, Trouble> {
+) -> Result<Result<T, DatabaseError>, Trouble> {
     let bytes = row.get_ref(column)?.as_bytes().map_err(rusqlite::Error::from)?;
-    Ok(serde_json::from_slice(bytes).map_err(|error| StoreFault::unreadable(what, id, error)))
+    Ok(serde_json::from_slice(bytes).map_err(|error| DatabaseError::unreadable(what, id, error)))
 }

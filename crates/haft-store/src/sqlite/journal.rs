@@ -59,7 +59,7 @@ const PARENT: &str = "CASE WHEN json_valid(body) THEN CAST(json_extract(body, '$
 impl JournalSink for SqliteStore {
     fn write(&self, record: &JournalRecord) -> io::Result<()> {
         insert(&lock(&self.0.quick), record).map_err(|trouble| {
-            io::Error::other(StoreError::new("keep the record", trouble.into_fault(self.0.wait)))
+            io::Error::other(StoreError::new("keep the record", trouble.into_error(self.0.wait)))
         })
     }
 }

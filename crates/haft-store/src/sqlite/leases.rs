@@ -1,5 +1,5 @@
 use super::places::{LOCKS, beside, private};
-use crate::{RunLease, StoreFault, TakeError};
+use crate::{DatabaseError, RunLease, TakeError};
 use haft_core::{Digest, RunId};
 use haft_tools_core::StoreError;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// taken over.
 pub(super) fn take(database: &Path, run: &RunId) -> Result<RunLease, TakeError> {
     let failed =
-        |error: io::Error| StoreError::new("take the run", StoreFault::Other { source: error.into() });
+        |error: io::Error| StoreError::new("take the run", DatabaseError::Other { source: error.into() });
     let directory = beside(database, LOCKS);
     make_directory(&directory).map_err(failed)?;
     let path = directory.join(name(run));

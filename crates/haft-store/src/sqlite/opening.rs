@@ -3,7 +3,7 @@ use super::places::private;
 use super::places::{LOGS, beside};
 use super::schema::Form;
 use super::{StoreOptions, Trouble, schema};
-use crate::{OpenError, StoreFault};
+use crate::{DatabaseError, OpenError};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -72,7 +72,10 @@ pub(super) fn open_connection(
     // SQLite reads a file that it may not write.
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(failed)? {
         let source = io::Error::from(io::ErrorKind::PermissionDenied).into();
-        return Err(OpenError::Database { path: path.to_owned(), source: StoreFault::ReadOnly { source } });
+        return Err(OpenError::Database {
+            path: path.to_owned(),
+            source: DatabaseError::ReadOnly { source },
+        });
     }
     // Before anything is changed, since the file may be anybody's.
     schema::look(&connection, form).map_err(|error| error.into_open_error(path, options.wait))?;
@@ -96,7 +99,7 @@ pub(super) fn open_in_memory(wait: Duration) -> Result<Connection, OpenError> {
 }
 
 pub(super) fn database(path: &Path, trouble: Trouble, wait: Duration) -> OpenError {
-    OpenError::Database { path: path.to_owned(), source: trouble.into_fault(wait) }
+    OpenError::Database { path: path.to_owned(), source: trouble.into_error(wait) }
 }
 
 /// Has readers and writers not wait for each other.

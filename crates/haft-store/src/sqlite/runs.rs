@@ -1,6 +1,6 @@
 use super::{SqliteStore, Trouble, children, leases, writing};
 use crate::written::{from_json, integer, number, to_json};
-use crate::{RunLease, RunStatus, RunStore, RunSummary, SaveError, StoreFault, StoredRun, TakeError};
+use crate::{DatabaseError, RunLease, RunStatus, RunStore, RunSummary, SaveError, StoredRun, TakeError};
 use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::StoreError;
@@ -156,14 +156,14 @@ fn append(connection: &mut Connection, run: &StoredRun, entries: &[Value]) -> Re
 
 pub(super) fn summary(row: &Row<'_>) -> Result<RunSummary, Trouble> {
     let (run, status): (String, String) = (row.get(0)?, row.get(4)?);
-    let unknown = || StoreFault::unreadable("run", &run, format!("the status `{status}` is not known"));
+    let unknown = || DatabaseError::unreadable("run", &run, format!("the status `{status}` is not known"));
     Ok(RunSummary {
         status: RunStatus::parse(&status).ok_or_else(unknown)?,
         agent: row.get(1)?,
         started_at_ms: number(row.get(2)?),
         updated_at_ms: number(row.get(3)?),
         revision: number(row.get(5)?),
-        run: run.parse().map_err(|error| StoreFault::unreadable("run", &run, error))?,
+        run: run.parse().map_err(|error| DatabaseError::unreadable("run", &run, error))?,
     })
 }
 

@@ -1,7 +1,7 @@
 use crate::fixture::{Place, Whole, each, pending, pending_with, run};
 use expect_test::expect;
 use haft_core::Decision;
-use haft_store::{EntryStore as _, RunStatus, StoreFault, StoredRun};
+use haft_store::{DatabaseError, EntryStore as _, RunStatus, StoredRun};
 use haft_tools_core::{Approval, Claim, Grant, GrantPlace, PendingCall, PendingId};
 use rusqlite::Connection;
 use serde_json::json;
@@ -26,7 +26,7 @@ fn change(place: &Place, sql: &str) {
     Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
 }
 
-fn why<T>(read: &Result<T, StoreFault>) -> String {
+fn why<T>(read: &Result<T, DatabaseError>) -> String {
     read.as_ref().err().map(|fault| fault.source().unwrap().to_string()).unwrap_or_default()
 }
 
@@ -99,7 +99,7 @@ async fn what_is_no_text_in_a_file_is_listed_beside_what_is() {
         run run-2: invalid utf-8 sequence of 1 bytes from index 0 at index 1"#]].assert_eq(&listed(&store).await);
     assert!(matches!(
         store.run_entries().await.unwrap()[0].value,
-        Ok(_) | Err(StoreFault::Unreadable { .. })
+        Ok(_) | Err(DatabaseError::Unreadable { .. })
     ));
 }
 

@@ -3,7 +3,7 @@ use crate::fixture::{Place, pending};
 use expect_test::{Expect, expect};
 use haft_core::Decision;
 use haft_store::{ChildRuns as _, RecordStore as _, Upkeep as _};
-use haft_store::{OpenError, RecordFilter, RunStore as _, SaveError, SqliteStore, StoreFault, StoredRun};
+use haft_store::{DatabaseError, OpenError, RecordFilter, RunStore as _, SaveError, SqliteStore, StoredRun};
 use haft_tools_core::{
     Approval, CallScope, Claim, Grant, GrantPlace, GrantStore as _, Journal, PendingStore as _, StoreError,
 };
@@ -207,7 +207,7 @@ async fn do_all(store: &SqliteStore) -> Vec<StoreError> {
     done.into_iter().filter_map(Result::err).collect()
 }
 
-fn fault(error: &StoreError) -> &StoreFault {
+fn fault(error: &StoreError) -> &DatabaseError {
     error.source().unwrap().downcast_ref().unwrap()
 }
 
@@ -225,7 +225,7 @@ async fn a_damaged_file_gives_errors_and_nothing_worse() {
         fs::write(&path, bytes).unwrap();
         match open(&path) {
             Err(
-                OpenError::Database { source: StoreFault::Damaged { .. }, .. } | OpenError::Foreign { .. },
+                OpenError::Database { source: DatabaseError::Damaged { .. }, .. } | OpenError::Foreign { .. },
             ) => {
                 damaged_somewhere = true;
             }
@@ -337,7 +337,7 @@ async fn a_full_disk_leaves_nothing_half_written() {
     let store = SqliteStore::options().most_bytes(full).open(place.path()).unwrap();
     let large = pending("large", &json!({ "text": "x".repeat(100_000) }));
     let error = store.put(&large).await.unwrap_err();
-    assert!(matches!(fault(&error), StoreFault::Full { .. }));
+    assert!(matches!(fault(&error), DatabaseError::Full { .. }));
     expect![[r#"
         cannot keep the pending call
         there is no room left for the database; make room, or remove old entries
@@ -362,7 +362,7 @@ async fn a_full_disk_leaves_nothing_half_written() {
 
 pub(crate) fn open_read_only(path: &Path) {
     let error = open(path).unwrap_err();
-    assert!(matches!(error, OpenError::Database { source: StoreFault::ReadOnly { .. }, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Database { source: DatabaseError::ReadOnly { .. }, .. }), "{error:?}");
     say(&error.source().unwrap().to_string());
 }
 

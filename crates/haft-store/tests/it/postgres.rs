@@ -6,7 +6,7 @@ use crate::fixture::{new_schema, pending, postgres_in, postgres_url, run};
 use crate::journal::record;
 use haft_core::Decision;
 use haft_store::{
-    ConnectError, PostgresStore, RecordFilter, RecordStore as _, RunStatus, RunStore as _, StoreFault,
+    ConnectError, DatabaseError, PostgresStore, RecordFilter, RecordStore as _, RunStatus, RunStore as _,
     StoredRun, TakeError,
 };
 use haft_tools_core::{
@@ -46,7 +46,7 @@ async fn what_cannot_be_reached_is_said_without_a_password() {
     let refused = options.connect("postgres://me:secret@127.0.0.1:1/haft").await.unwrap_err();
     let ConnectError::Database { place, source } = &refused else { panic!("{refused:?}") };
     assert_eq!(place, "127.0.0.1:1/haft");
-    assert!(matches!(source, StoreFault::Unreachable { .. }), "{source:?}");
+    assert!(matches!(source, DatabaseError::Unreachable { .. }), "{source:?}");
     assert!(!format!("{refused:?} {}", told(&refused)).contains("secret"));
 
     let unread = PostgresStore::connect("postgres://me:secret@host:port/haft").await.unwrap_err();
@@ -155,8 +155,8 @@ async fn a_store_goes_on_after_its_connections_broke_and_others_hold_it_up() {
     let connection = tokio::spawn(connection);
     client.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.pending")).await.unwrap();
     let refused = quick.put(&pending("2", &json!({}))).await.unwrap_err();
-    let fault = refused.source().and_then(|source| source.downcast_ref::<StoreFault>());
-    assert!(matches!(fault, Some(StoreFault::Locked { .. })), "{refused:?}");
+    let fault = refused.source().and_then(|source| source.downcast_ref::<DatabaseError>());
+    assert!(matches!(fault, Some(DatabaseError::Locked { .. })), "{refused:?}");
     client.batch_execute("COMMIT").await.unwrap();
     quick.put(&pending("2", &json!({}))).await.unwrap();
     assert_eq!(store.waiting().await.unwrap().len(), 2);
@@ -246,7 +246,7 @@ async fn a_server_that_refuses_is_told_from_one_that_is_not_there() {
         let url = format!("{} {other}", postgres_url().unwrap());
         let refused = options.connect(&url).await.unwrap_err();
         let ConnectError::Database { source, .. } = &refused else { panic!("{refused:?}") };
-        assert!(matches!(source, StoreFault::Refused { .. }), "{source:?}");
+        assert!(matches!(source, DatabaseError::Refused { .. }), "{source:?}");
         assert!(told(&refused).contains(because), "{}", told(&refused));
     }
 }

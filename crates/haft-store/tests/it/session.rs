@@ -5,7 +5,7 @@ use haft_store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
 use haft_tools_core::{
     Access, Accesses, AgentPolicy, Approval, Batch, CallContext, CallOutcome, CallScope, Claim, Grants,
     HeldCall, Journal, Limits, LocalExecutor, PendingCall, PendingId, PendingStore, Policy, PolicyLayer,
-    Resource, ResumeRefused, Resumption, Rule, Rules, Scheme, StoreError, ToolExecutor as _, ToolRegistry,
+    Resource, Resumption, ResumptionError, Rule, Rules, Scheme, StoreError, ToolExecutor as _, ToolRegistry,
     approver_fn, tool_fn,
 };
 use schemars::JsonSchema;
@@ -257,10 +257,10 @@ fn stands(outcome: &CallOutcome) -> String {
     }
 }
 
-fn refusal(error: &ResumeRefused) -> &'static str {
+fn refusal(error: &ResumptionError) -> &'static str {
     match error {
-        ResumeRefused::ResumedBefore { .. } => "resumed before",
-        ResumeRefused::Expired { .. } => "expired",
+        ResumptionError::ResumedBefore { .. } => "resumed before",
+        ResumptionError::Expired { .. } => "expired",
         other => panic!("{other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use super::AgentRunner;
 use haft_agent::{Agent, ResumeError, RunEvent, RunState};
 use haft_tools_core::{
-    Approval, CallOutcome, CallScope, CallStanding, PendingCall, PendingId, ResumeRefused, StoreError,
+    Approval, CallOutcome, CallScope, CallStanding, PendingCall, PendingId, ResumptionError, StoreError,
 };
 
 /// Why a call does not run whose answer nobody can tell any more.
@@ -78,7 +78,7 @@ async fn go_on_with(
         Err(ResumeError::Refused(refused)) => refused,
         Err(_) => return None,
     };
-    if matches!(refused, ResumeRefused::Unclaimed { .. }) {
+    if matches!(refused, ResumptionError::Unclaimed { .. }) {
         return None;
     }
     // A process that has ended went on with it, or nobody can: whether it had its effect is not known.

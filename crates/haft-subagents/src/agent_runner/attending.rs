@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use haft_tools_core::{
-    Batch, BatchOutcome, CallContext, CallOutcome, PendingCall, ResumeRefused, Resumption, ToolExecutor,
+    Batch, BatchOutcome, CallContext, CallOutcome, PendingCall, Resumption, ResumptionError, ToolExecutor,
 };
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl ToolExecutor for Attending {
             .await
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         self.executor
             .resume(match &self.attended_like {
                 Some(call) => resumption.attended_like(call),

@@ -1,6 +1,6 @@
 use super::CallContext;
 use crate::executor::{StoppedClocks, ask_person};
-use crate::{AskedQuestion, NoAnswer, Question, Seat};
+use crate::{AskError, AskedQuestion, Question, Seat};
 use haft_core::EventKind;
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ impl CallContext {
     /// Meanwhile the call's clock stands still, and it holds no room that others could use.
     ///
     /// ```
-    /// use haft_tools_core::{CallContext, CallScope, NoAnswer, Question};
+    /// use haft_tools_core::{AskError, CallContext, CallScope, Question};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), haft_core::IdError> {
     /// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
-    /// assert_eq!(cx.ask(Question::confirm("Really?")).await, Err(NoAnswer::Nobody));
+    /// assert_eq!(cx.ask(Question::confirm("Really?")).await, Err(AskError::Nobody));
     /// # Ok(())
     /// # }
     /// ```
@@ -29,10 +29,10 @@ impl CallContext {
     /// # Cancel safety
     ///
     /// Dropping the future withdraws the question.
-    pub async fn ask(&self, question: Question) -> Result<Value, NoAnswer> {
-        let Some(frame) = self.frame() else { return Err(NoAnswer::Nobody) };
+    pub async fn ask(&self, question: Question) -> Result<Value, AskError> {
+        let Some(frame) = self.frame() else { return Err(AskError::Nobody) };
         if self.is_finished() {
-            return Err(NoAnswer::Cancelled);
+            return Err(AskError::Cancelled);
         }
         let asked = AskedQuestion::new(question, self.scope(), self.call_id().clone(), self.tool_name());
         frame.emit(self.call_id(), || EventKind::QuestionAsked { question: asked.question.text.clone() });
@@ -43,6 +43,6 @@ impl CallContext {
             response = self.room().lend_while(Seat::lent(self.scope(), ask_person(frame, &asked))) => Some(response),
         };
         drop(stopped);
-        response.ok_or(NoAnswer::Cancelled)?.into_answer(&asked.question)
+        response.ok_or(AskError::Cancelled)?.into_answer(&asked.question)
     }
 }

@@ -6,7 +6,9 @@ use super::frame::Frame;
 use super::read::scope_below;
 use super::record::Record;
 use super::strategy::{self, Strategy};
-use super::{Batch, BatchOutcome, CallOutcome, Cancel, ResumeRefused, Resumption, SpanContent, ToolExecutor};
+use super::{
+    Batch, BatchOutcome, CallOutcome, Cancel, Resumption, ResumptionError, SpanContent, ToolExecutor,
+};
 use crate::admission::{Admission, Widths};
 use crate::registry::Entry;
 use crate::{
@@ -318,22 +320,22 @@ impl ToolExecutor for LocalExecutor {
         })
     }
 
-    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumptionError> {
         let Resumption { scope, pending, approval, cancellation, registry, caller, attended } = resumption;
         if approval.waits() {
             return Ok(CallOutcome::Pending(Box::new(pending)));
         }
         if pending.is_expired() && !approval.denies() {
-            return Err(ResumeRefused::Expired { id: pending.id });
+            return Err(ResumptionError::Expired { id: pending.id });
         }
         if matches!(approval, Approval::Edit { .. }) && pending.has_begun() {
-            return Err(ResumeRefused::Begun { id: pending.id });
+            return Err(ResumptionError::Begun { id: pending.id });
         }
         match self.0.pending.claim(&pending).await {
             Ok(Claim::Taken) => {}
-            Ok(Claim::TakenBefore) => return Err(ResumeRefused::ResumedBefore { id: pending.id }),
-            Ok(Claim::OtherDigest) => return Err(ResumeRefused::OtherDigest { id: pending.id }),
-            Err(source) => return Err(ResumeRefused::Unclaimed { id: pending.id, source }),
+            Ok(Claim::TakenBefore) => return Err(ResumptionError::ResumedBefore { id: pending.id }),
+            Ok(Claim::OtherDigest) => return Err(ResumptionError::OtherDigest { id: pending.id }),
+            Err(source) => return Err(ResumptionError::Unclaimed { id: pending.id, source }),
         }
         let control = Control::new(token(cancellation, caller.as_ref()), None);
         let frame = self.frame(scope, control, registry, caller, attended);

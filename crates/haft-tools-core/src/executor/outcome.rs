@@ -137,9 +137,9 @@ impl BatchOutcome {
     /// # Errors
     ///
     /// When calls wait for a person; the error gives them, and all outcomes.
-    pub fn into_replies(self) -> Result<Vec<ToolReply>, PendingCalls> {
+    pub fn into_replies(self) -> Result<Vec<ToolReply>, PendingCallsError> {
         if !self.0.iter().all(|outcome| matches!(outcome, CallOutcome::Replied(_))) {
-            return Err(PendingCalls(self));
+            return Err(PendingCallsError(self));
         }
         let replies = self.0.into_iter().filter_map(|outcome| match outcome {
             CallOutcome::Replied(reply) => Some(reply),
@@ -168,9 +168,9 @@ impl BatchOutcome {
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct PendingCalls(BatchOutcome);
+pub struct PendingCallsError(BatchOutcome);
 
-impl PendingCalls {
+impl PendingCallsError {
     /// Iterates over the calls that wait.
     pub fn iter(&self) -> impl Iterator<Item = &PendingCall> {
         self.0.outcomes().iter().filter_map(|outcome| match outcome {
@@ -185,7 +185,7 @@ impl PendingCalls {
     }
 }
 
-impl fmt::Display for PendingCalls {
+impl fmt::Display for PendingCallsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let leaves = self.iter().flat_map(PendingCall::leaves);
         let names: Vec<&str> = leaves.map(|pending| pending.call.name.as_str()).collect();
@@ -198,4 +198,4 @@ impl fmt::Display for PendingCalls {
     }
 }
 
-impl std::error::Error for PendingCalls {}
+impl std::error::Error for PendingCallsError {}

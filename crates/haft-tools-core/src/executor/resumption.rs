@@ -97,7 +97,7 @@ impl fmt::Debug for Resumption {
 ///
 /// ```
 /// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
-/// use haft_tools_core::{Approval, CallScope, ResumeRefused, Resumption, ToolExecutor as _};
+/// use haft_tools_core::{Approval, CallScope, Resumption, ResumptionError, ToolExecutor as _};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -106,13 +106,13 @@ impl fmt::Debug for Resumption {
 /// let again = Resumption::new(scope.clone(), (*pending).clone(), Approval::Approve);
 /// executor.resume(Resumption::new(scope, *pending, Approval::Approve)).await?;
 /// let refused = executor.resume(again).await.unwrap_err();
-/// assert!(matches!(refused, ResumeRefused::ResumedBefore { .. }), "each call goes on once at most");
+/// assert!(matches!(refused, ResumptionError::ResumedBefore { .. }), "each call goes on once at most");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ResumeRefused {
+pub enum ResumptionError {
     /// It was gone on with before.
     #[error(
         "the pending call `{id}` was resumed before, and a call runs once at most; look at what it has done, and have it \

@@ -132,18 +132,18 @@ pub enum QuestionOutcome {
 /// Says why a question has no answer; its text is written for the model.
 ///
 /// ```
-/// use haft_tools_core::{CallContext, CallScope, NoAnswer, Question};
+/// use haft_tools_core::{AskError, CallContext, CallScope, Question};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
-/// assert_eq!(cx.ask(Question::text("Which one?")).await, Err(NoAnswer::Nobody));
+/// assert_eq!(cx.ask(Question::text("Which one?")).await, Err(AskError::Nobody));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NoAnswer {
+pub enum AskError {
     /// The person does not want to answer.
     #[error("the user does not want to answer; go on without the answer")]
     Declined,
@@ -170,15 +170,15 @@ pub enum NoAnswer {
 /// Says why a value is no answer to a question, and what would be; for whoever answers.
 ///
 /// ```
-/// use haft_tools_core::{Question, UnfitAnswer};
+/// use haft_tools_core::{InvalidAnswerError, Question};
 /// use serde_json::json;
 ///
-/// let unfit: UnfitAnswer = Question::confirm("Shall the old table go?").check(&json!("maybe")).unwrap_err();
-/// assert_eq!(unfit.to_string(), "`\"maybe\"` is neither yes nor no; answer with `true` or `false`");
+/// let error: InvalidAnswerError = Question::confirm("Shall the old table go?").check(&json!("maybe")).unwrap_err();
+/// assert_eq!(error.to_string(), "`\"maybe\"` is neither yes nor no; answer with `true` or `false`");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct UnfitAnswer(String);
+pub struct InvalidAnswerError(String);
 
 impl Question {
     /// Asks for a text.
@@ -220,7 +220,7 @@ impl Question {
     /// # Errors
     ///
     /// When it is none, with the reason for whoever answers.
-    pub fn check(&self, answer: &Value) -> Result<(), UnfitAnswer> {
+    pub fn check(&self, answer: &Value) -> Result<(), InvalidAnswerError> {
         let unfit = match &self.kind {
             QuestionKind::Text if answer.is_string() => return Ok(()),
             QuestionKind::Text => format!("`{answer}` is not a text; answer with one"),
@@ -236,10 +236,10 @@ impl Question {
                 format!("`{answer}` is not among the choices; answer with {options}")
             }
             QuestionKind::Form { schema } => {
-                return crate::validation::check(schema, answer).map_err(UnfitAnswer);
+                return crate::validation::check(schema, answer).map_err(InvalidAnswerError);
             }
         };
-        Err(UnfitAnswer(unfit))
+        Err(InvalidAnswerError(unfit))
     }
 }
 
@@ -267,15 +267,15 @@ impl AskedQuestion {
 
 impl QuestionOutcome {
     /// Takes the answer, if it is one to the question.
-    pub(crate) fn into_answer(self, question: &Question) -> Result<Value, NoAnswer> {
+    pub(crate) fn into_answer(self, question: &Question) -> Result<Value, AskError> {
         match self {
             Self::Answered { answer } => match question.check(&answer) {
                 Ok(()) => Ok(answer),
-                Err(unfit) => Err(NoAnswer::Unfit { reason: unfit.to_string() }),
+                Err(unfit) => Err(AskError::Unfit { reason: unfit.to_string() }),
             },
-            Self::Declined => Err(NoAnswer::Declined),
-            Self::TimedOut { after_ms } => Err(NoAnswer::TimedOut { after_ms }),
-            Self::Nobody => Err(NoAnswer::Nobody),
+            Self::Declined => Err(AskError::Declined),
+            Self::TimedOut { after_ms } => Err(AskError::TimedOut { after_ms }),
+            Self::Nobody => Err(AskError::Nobody),
         }
     }
 }

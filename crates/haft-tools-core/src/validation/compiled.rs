@@ -16,8 +16,8 @@ use std::fmt;
 ///
 /// let schema = CompiledSchema::compile(json!({ "type": "array", "items": { "type": "integer" } }))?;
 /// assert!(schema.check(&json!([1, 2])).is_ok());
-/// let unfit = schema.check(&json!([1, "2"])).unwrap_err();
-/// assert_eq!(unfit.to_string(), "at `/1`: \"2\" is not an integer");
+/// let error = schema.check(&json!([1, "2"])).unwrap_err();
+/// assert_eq!(error.to_string(), "at `/1`: \"2\" is not an integer");
 /// # Ok::<(), haft_tools_core::CompileSchemaError>(())
 /// ```
 pub struct CompiledSchema {
@@ -42,17 +42,17 @@ pub struct CompileSchemaError(String);
 /// Says what is wrong with a value that does not fit a schema, and where; for a model.
 ///
 /// ```
-/// use haft_tools_core::{CompiledSchema, UnfitValue};
+/// use haft_tools_core::{CompiledSchema, InvalidValueError};
 /// use serde_json::json;
 ///
 /// let schema = CompiledSchema::compile(json!({ "type": "string" }))?;
-/// let unfit: UnfitValue = schema.check(&json!(1)).unwrap_err();
-/// assert_eq!(unfit.to_string(), "at the top: 1 is not a string");
+/// let error: InvalidValueError = schema.check(&json!(1)).unwrap_err();
+/// assert_eq!(error.to_string(), "at the top: 1 is not a string");
 /// # Ok::<(), haft_tools_core::CompileSchemaError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct UnfitValue(String);
+pub struct InvalidValueError(String);
 
 impl CompiledSchema {
     /// Compiles a schema; costs time that grows with it, so that a large one belongs on a thread that may block.
@@ -76,16 +76,16 @@ impl CompiledSchema {
     /// # Errors
     ///
     /// When it does not, with the first twelve things that are wrong and where, for a model.
-    pub fn check(&self, value: &Value) -> Result<(), UnfitValue> {
+    pub fn check(&self, value: &Value) -> Result<(), InvalidValueError> {
         if check_bounds(value, self.longest_chain, usize::MAX).is_err() {
-            return Err(UnfitValue("it is nested too deeply to be checked".to_owned()));
+            return Err(InvalidValueError("it is nested too deeply to be checked".to_owned()));
         }
         if self.validator.is_valid(value) {
             return Ok(());
         }
         let found = violations(&self.validator, &self.schema, value, MOST_VIOLATIONS);
         let more = (found.more > 0).then(|| format!("and {} more", found.more));
-        Err(UnfitValue(found.lines.into_iter().chain(more).collect::<Vec<_>>().join("; ")))
+        Err(InvalidValueError(found.lines.into_iter().chain(more).collect::<Vec<_>>().join("; ")))
     }
 }
 

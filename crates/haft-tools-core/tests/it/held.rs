@@ -8,7 +8,7 @@ use haft_core::{Digest, ToolError};
 use haft_tools_core::{
     Access, AccessMode, Accesses, Approval, Batch, BatchOutcome, CallOutcome, Claim, HeldCall, Journal,
     JournalEntry, Limits, LocalExecutor, LocalExecutorBuilder, MemoryJournal, MemoryPending, PendingCall,
-    PendingId, PendingStore, Policy, ResumeRefused, Resumption, Rule, StoreError, Strategy,
+    PendingId, PendingStore, Policy, Resumption, ResumptionError, Rule, StoreError, Strategy,
     ToolExecutor as _,
 };
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ async fn resume(
     executor: &LocalExecutor,
     pending: PendingCall,
     approval: Approval,
-) -> Result<CallOutcome, ResumeRefused> {
+) -> Result<CallOutcome, ResumptionError> {
     executor.resume(Resumption::new(scope(), pending, approval)).await
 }
 
@@ -215,7 +215,7 @@ async fn waiting(executor: &LocalExecutor) -> PendingCall {
     pending(&outcome).remove(0)
 }
 
-fn refused(refused: Result<CallOutcome, ResumeRefused>, id: &PendingId, expect: Expect) {
+fn refused(refused: Result<CallOutcome, ResumptionError>, id: &PendingId, expect: Expect) {
     expect.assert_eq(&refused.unwrap_err().to_string().replace(id.as_str(), "ID"));
 }
 

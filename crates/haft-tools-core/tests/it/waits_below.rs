@@ -9,7 +9,7 @@ use crate::fixture::{Probe, call, outline, reply, scope};
 use expect_test::{Expect, expect};
 use haft_core::ToolError;
 use haft_tools_core::{
-    Approval, CallContext, CallOutcome, JournalEntry, PendingCall, PendingStore as _, ResumeRefused,
+    Approval, CallContext, CallOutcome, JournalEntry, PendingCall, PendingStore as _, ResumptionError,
     Strategy, Wants,
 };
 use serde_json::json;
@@ -145,7 +145,7 @@ async fn one_that_begins_cannot_be_given_other_arguments() {
     let outer = waits(&world.run(vec![delegate("c1", json!({ "tasks": ["file:a"] }))]).await[0]);
     let refused =
         world.try_resume(&outer, Approval::Edit { input: json!({ "tasks": [] }) }).await.unwrap_err();
-    assert!(matches!(refused, ResumeRefused::Begun { .. }));
+    assert!(matches!(refused, ResumptionError::Begun { .. }));
     expect!["the pending call `ID` has begun with its arguments, so it cannot be given others; go on with it, or deny it and have it called anew"]
         .assert_eq(&refused.to_string().replace(outer.id.as_str(), "ID"));
     assert_eq!(waits(&world.resume(&outer, Approval::Later).await), outer, "nothing is used up");
@@ -214,7 +214,7 @@ async fn what_breaks_when_it_goes_on_is_answered_like_any_call_that_breaks() {
     assert!(world.given_up().is_empty(), "it ran, so what it keeps is its own");
     assert!(matches!(
         world.try_resume(&outer, Approval::Approve).await,
-        Err(ResumeRefused::ResumedBefore { .. })
+        Err(ResumptionError::ResumedBefore { .. })
     ));
 }
 

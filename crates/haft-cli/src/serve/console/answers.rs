@@ -112,8 +112,8 @@ impl Live {
     /// Checks that a call can be made with these arguments, where its tools are at hand.
     async fn check(&self, entry: &PendingEntry, pending: &PendingCall, input: &Value) -> Result<(), String> {
         let Ok(task) = Task::kept(&entry.host) else { return Ok(()) };
-        let benches = self.benches.clone();
-        let of_task = tokio::task::spawn_blocking(move || benches.places().tools_of(&task));
+        let toolsets = self.toolsets.clone();
+        let of_task = tokio::task::spawn_blocking(move || toolsets.places().tools_of(&task));
         let Some((tools, limits)) = of_task.await.ok().flatten() else { return Ok(()) };
         match refusal(&tools, &limits, pending, input) {
             Some(refusal) => Err(format!("the call cannot be made with these arguments: {refusal}")),
@@ -130,7 +130,7 @@ impl Live {
     }
 
     fn accept(&self, request: &AcceptRequest) -> Result<String, String> {
-        for servers in self.benches.places().servers() {
+        for servers in self.toolsets.places().servers() {
             if let Some(tool) = servers.accept(&request.server, &request.digest).map_err(broken)? {
                 return Ok(format!("accepted `{tool}`"));
             }

@@ -100,7 +100,7 @@ impl Pages {
             Ok(told) => (StatusCode::OK, told),
             Err(refusal) => (StatusCode::CONFLICT, refusal),
         };
-        said(status, &self.live.benches.places().redactor.redact(&text))
+        said(status, &self.live.toolsets.places().redactor.redact(&text))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::kept_state::{KeptState, why};
 use crate::mcp::watched::HeldBack;
 use crate::policy_setup::hex;
 use crate::report::{live::live, page::make_visible};
-use crate::serve::toolbox::ServedBenches;
+use crate::serve::toolbox::ServedToolsets;
 use anyhow::Result;
 use haft::core::Decision;
 use haft::store::{Entry, PendingEntry};
@@ -26,13 +26,13 @@ const MOST_SHOWN: usize = 100;
 
 /// Knows what goes on, from where it is kept.
 pub(super) struct Live {
-    pub(super) benches: ServedBenches,
+    pub(super) toolsets: ServedToolsets,
     pub(super) state: Arc<KeptState>,
 }
 
 impl Live {
-    pub(super) fn new(benches: ServedBenches, state: Arc<KeptState>) -> Self {
-        Self { benches, state }
+    pub(super) fn new(toolsets: ServedToolsets, state: Arc<KeptState>) -> Self {
+        Self { toolsets, state }
     }
 
     /// Answers with all that is shown, as soon as it is another state than the one that was seen.
@@ -51,7 +51,7 @@ impl Live {
         match self.all(&version).await {
             Ok(mut all) => {
                 // What is kept of calls that wait is what will run, and so is not redacted where it is kept.
-                self.benches.places().redactor.redact_value(&mut all);
+                self.toolsets.places().redactor.redact_value(&mut all);
                 make_visible(&mut all);
                 json(StatusCode::OK, &all)
             }
@@ -71,25 +71,25 @@ impl Live {
         };
         let mut hash = Sha256::new();
         hash.update(kept);
-        for run in self.benches.runs() {
+        for run in self.toolsets.runs() {
             hash.update(run.as_str());
         }
-        for servers in self.benches.places().servers() {
+        for servers in self.toolsets.places().servers() {
             hash.update(servers.mark());
         }
         hex(&hash.finalize()[..12])
     }
 
     async fn all(&self, version: &str) -> Result<Value> {
-        let runs = self.benches.runs();
+        let runs = self.toolsets.runs();
         let report = match self.state.existing()? {
             Some(store) => live(store, &runs).await?,
             None => Value::Null,
         };
-        let (waiting, redactor) = (self.waiting().await?, &self.benches.places().redactor);
+        let (waiting, redactor) = (self.waiting().await?, &self.toolsets.places().redactor);
         let grants = self.state.grants().await?;
         let (mut servers, mut held) = (Vec::new(), Vec::new());
-        for offered in self.benches.places().servers() {
+        for offered in self.toolsets.places().servers() {
             servers.extend(offered.statuses().iter().map(|status| {
                 json!({
                     "name": status.name.as_str(),
@@ -119,7 +119,7 @@ impl Live {
     /// The calls of what is served here that a person can answer.
     pub(super) async fn waiting(&self) -> Result<Vec<PendingEntry>> {
         let mut waiting = self.state.calls().await?;
-        let runs = self.benches.runs();
+        let runs = self.toolsets.runs();
         waiting.retain(|entry| runs.iter().any(|run| run.as_str() == entry.top));
         // Of a call that waits for others, these are what a person can answer.
         waiting.retain(|entry| !entry.call.as_ref().is_ok_and(PendingCall::waits_below));

@@ -5,7 +5,7 @@ use crate::tools::performer;
 use haft_core::{Digest, ToolCall};
 use haft_durable_restate::{Worker, pending_calls};
 use haft_tools_core::{
-    Approval, CallOutcome, PendingCall, PendingId, ResumeRefused, Resumption, ToolExecutor as _,
+    Approval, CallOutcome, PendingCall, PendingId, Resumption, ResumptionError, ToolExecutor as _,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -16,7 +16,7 @@ async fn answer(
     bench: &Bench,
     pending: &PendingCall,
     approval: Approval,
-) -> Result<CallOutcome, ResumeRefused> {
+) -> Result<CallOutcome, ResumptionError> {
     bench.executor.resume(Resumption::new(scope(), pending.clone(), approval)).await
 }
 
@@ -46,7 +46,7 @@ async fn what_waits_is_listed_and_decided_by_whoever_does_not_wait_for_it() {
     bench.executor.decide(&first, Approval::Approve).await.unwrap();
     assert_eq!(said(&made(&bench.executor, call("c", "sign")).await), "ok: paid");
     let again = bench.executor.decide(&first, Approval::Deny { reason: String::new() }).await;
-    assert!(matches!(again, Err(ResumeRefused::ResumedBefore { .. })), "{again:?}");
+    assert!(matches!(again, Err(ResumptionError::ResumedBefore { .. })), "{again:?}");
     let left: Vec<_> = listed().await.into_iter().map(|call| call.id).collect();
     assert_eq!((left, bench.ledger.effects()), (vec![second.id], vec!["r/1/c:1".to_owned()]));
 }
@@ -67,7 +67,7 @@ async fn a_stale_and_a_second_decision_are_refused() {
 
     assert_eq!(made(&bench.executor, call("c", "sign")).await, CallOutcome::Pending(second.clone()));
 
-    let refused = |answer: Result<CallOutcome, ResumeRefused>| answer.unwrap_err().to_string();
+    let refused = |answer: Result<CallOutcome, ResumptionError>| answer.unwrap_err().to_string();
     let before = "was resumed before, and a call runs once at most; look at what it has done, and have it called again if \
                   that is still needed";
     assert_eq!(
@@ -84,20 +84,20 @@ async fn a_stale_and_a_second_decision_are_refused() {
     other.digest = Digest::of(&json!("something else"));
     assert!(matches!(
         answer(&bench, &other, Approval::Approve).await,
-        Err(ResumeRefused::OtherDigest { .. })
+        Err(ResumptionError::OtherDigest { .. })
     ));
     let mut unknown = PendingCall::clone(&second);
     unknown.id = PendingId::new("tools/r/1/never:0");
     assert!(matches!(
         answer(&bench, &unknown, Approval::Approve).await,
-        Err(ResumeRefused::ResumedBefore { .. })
+        Err(ResumptionError::ResumedBefore { .. })
     ));
     assert_eq!(bench.ledger.begun(), []);
 
     assert_eq!(said(&answer(&bench, &second, Approval::Approve).await.unwrap()), "ok: paid");
     for late in [&first, &second] {
         let late = answer(&bench, late, Approval::Approve).await;
-        assert!(matches!(late, Err(ResumeRefused::ResumedBefore { .. })), "{late:?}");
+        assert!(matches!(late, Err(ResumptionError::ResumedBefore { .. })), "{late:?}");
     }
     assert_eq!(bench.ledger.effects(), ["r/1/c:2"]);
 }
@@ -133,7 +133,7 @@ async fn a_denial_after_the_time_is_over_is_confirmed_only_where_the_call_was_de
     until("the time is over", || approved.is_expired() && left.is_expired()).await;
 
     let before = executor.decide(&approved, deny()).await;
-    assert!(matches!(before, Err(ResumeRefused::ResumedBefore { .. })), "{before:?}");
+    assert!(matches!(before, Err(ResumptionError::ResumedBefore { .. })), "{before:?}");
     let outcome = executor.resume(Resumption::new(scope(), *approved, deny())).await.unwrap();
     assert_eq!(said(&outcome), "ok: paid");
     executor.decide(&left, deny()).await.unwrap();
@@ -141,7 +141,7 @@ async fn a_denial_after_the_time_is_over_is_confirmed_only_where_the_call_was_de
     let mut unknown = left;
     unknown.id = PendingId::new("hurried/r/1/never:0");
     let nothing = executor.decide(&unknown, deny()).await;
-    assert!(matches!(nothing, Err(ResumeRefused::ResumedBefore { .. })), "{nothing:?}");
+    assert!(matches!(nothing, Err(ResumptionError::ResumedBefore { .. })), "{nothing:?}");
     assert_eq!(bench.ledger.effects(), ["r/1/approved:1"]);
 }
 
@@ -156,7 +156,7 @@ async fn a_call_that_nobody_answers_ends_by_itself() {
     };
     until("the time is over", || pending.is_expired()).await;
     let late = executor.resume(Resumption::new(scope(), *pending, Approval::Approve)).await;
-    assert!(matches!(late, Err(ResumeRefused::Expired { .. })), "{late:?}");
+    assert!(matches!(late, Err(ResumptionError::Expired { .. })), "{late:?}");
     let ended = loop {
         match made(&executor, call("c", "sign")).await {
             CallOutcome::Pending(_) => tokio::time::sleep(Duration::from_millis(20)).await,

@@ -4,7 +4,7 @@ use crate::ServerName;
 use crate::client::address::checked_address;
 use crate::client::session::AskRefused;
 use crate::shown::shown;
-use haft_tools_core::{CallContext, NoAnswer, Question};
+use haft_tools_core::{AskError, CallContext, Question};
 use serde_json::{Value, json};
 
 /// The most bytes of what a server writes to the person it asks.
@@ -88,9 +88,9 @@ fn action(action: &str) -> Value {
     json!({ "action": action })
 }
 
-fn without(none: &NoAnswer) -> &'static str {
+fn without(none: &AskError) -> &'static str {
     match none {
-        NoAnswer::Nobody | NoAnswer::Declined => "decline",
+        AskError::Nobody | AskError::Declined => "decline",
         _ => "cancel",
     }
 }

@@ -71,7 +71,7 @@ impl Root {
 ///
 /// let servers = McpServers::builder().roots(Nothing).build()?;
 /// # let _ = servers;
-/// # Ok::<(), haft_mcp::SameServerName>(())
+/// # Ok::<(), haft_mcp::DuplicateServerError>(())
 /// ```
 #[async_trait]
 pub trait Roots: Send + Sync + 'static {

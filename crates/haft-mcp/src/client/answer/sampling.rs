@@ -36,7 +36,7 @@ const MOST_TOKENS: u32 = 16_384;
 ///
 /// let servers = haft_mcp::McpServers::builder().sampler(Parrot).build()?;
 /// # let _ = servers;
-/// # Ok::<(), haft_mcp::SameServerName>(())
+/// # Ok::<(), haft_mcp::DuplicateServerError>(())
 /// ```
 #[async_trait]
 pub trait Sampler: Send + Sync + 'static {

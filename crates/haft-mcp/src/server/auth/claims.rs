@@ -1,5 +1,5 @@
 use super::authorization_server::AuthorizationServer;
-use crate::server::authenticator::Denied;
+use crate::server::authenticator::AuthenticationError;
 use crate::server::caller::Principal;
 use crate::shown::is_hiding;
 use serde::Deserialize;
@@ -40,8 +40,12 @@ enum Texts {
 
 impl Claims {
     /// Checks who may call with the token; `now` in seconds since the Unix epoch.
-    pub(super) fn check(&self, server: &AuthorizationServer, now: f64) -> Result<Principal, Denied> {
-        let unknown = |why: &str| Err(Denied::Unknown(why.to_owned()));
+    pub(super) fn check(
+        &self,
+        server: &AuthorizationServer,
+        now: f64,
+    ) -> Result<Principal, AuthenticationError> {
+        let unknown = |why: &str| Err(AuthenticationError::Unknown(why.to_owned()));
         if self.iss.as_ref() != Some(&server.issuer) {
             return unknown("the token is of another issuer");
         }
@@ -68,7 +72,7 @@ impl Claims {
         }
         let missing = server.scopes.iter().any(|scope| !self.has(scope));
         if missing {
-            return Err(Denied::Scope(server.scopes.join(" ")));
+            return Err(AuthenticationError::Scope(server.scopes.join(" ")));
         }
         Ok(Principal::new(format!("{}{}{}", server.issuer, who.0, who.1)))
     }
@@ -93,7 +97,7 @@ mod tests {
 
     const NOW: f64 = 1_000_000.0;
 
-    fn check(change: impl FnOnce(&mut Value), expected: Result<&str, Denied>) {
+    fn check(change: impl FnOnce(&mut Value), expected: Result<&str, AuthenticationError>) {
         let mut claims = json!({
             "iss": "https://id.example", "sub": "alice", "aud": "https://mcp.example/mcp",
             "exp": NOW + 10.0, "scope": "a tools b",
@@ -105,8 +109,8 @@ mod tests {
         assert_eq!(checked, expected.map(Principal::new));
     }
 
-    fn unknown(why: &str) -> Result<&str, Denied> {
-        Err(Denied::Unknown(why.to_owned()))
+    fn unknown(why: &str) -> Result<&str, AuthenticationError> {
+        Err(AuthenticationError::Unknown(why.to_owned()))
     }
 
     #[test]
@@ -153,7 +157,7 @@ mod tests {
             check(|claims| claims["sub"] = sub, unknown("the token names nobody"));
         }
         for scope in [json!("tool"), json!("tools:read"), json!(["a tools"]), Value::Null] {
-            check(|claims| claims["scope"] = scope, Err(Denied::Scope("tools".into())));
+            check(|claims| claims["scope"] = scope, Err(AuthenticationError::Scope("tools".into())));
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::authorization_server::AuthorizationServer;
 use super::claims::{self, Claims};
-use crate::server::authenticator::{Authenticator, Denied};
+use crate::server::authenticator::{AuthenticationError, Authenticator};
 use crate::server::caller::Principal;
 use async_trait::async_trait;
 use base64::Engine as _;
@@ -53,7 +53,7 @@ pub struct Introspection {
     asked: Semaphore,
 }
 
-type Known = (Result<Principal, Denied>, Instant);
+type Known = (Result<Principal, AuthenticationError>, Instant);
 
 impl Introspection {
     /// Asks an authorization server, as the client that this server is to it.
@@ -74,12 +74,12 @@ impl Introspection {
         }
     }
 
-    fn known(&self, digest: &[u8; 32]) -> Option<Result<Principal, Denied>> {
+    fn known(&self, digest: &[u8; 32]) -> Option<Result<Principal, AuthenticationError>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(digest).filter(|(_, until)| Instant::now() < *until).map(|(said, _)| said.clone())
     }
 
-    fn keep(&self, digest: [u8; 32], said: Result<Principal, Denied>, most: Duration) {
+    fn keep(&self, digest: [u8; 32], said: Result<Principal, AuthenticationError>, most: Duration) {
         let now = Instant::now();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST {
@@ -92,7 +92,7 @@ impl Introspection {
     }
 
     /// Asks what a token is; the error says why that cannot be found out.
-    async fn ask(&self, token: &str) -> Result<(Result<Principal, Denied>, Duration), String> {
+    async fn ask(&self, token: &str) -> Result<(Result<Principal, AuthenticationError>, Duration), String> {
         let asked = tokio::time::timeout(PATIENCE, self.asked.acquire()).await;
         let _place =
             asked.map_err(|_| "too many tokens are asked about")?.map_err(|error| error.to_string())?;
@@ -110,7 +110,7 @@ impl Introspection {
         let answer = self.server.ask(request).await?;
         if answer["active"] != Value::Bool(true) {
             return Ok((
-                Err(Denied::Unknown("the authorization server does not know the token".into())),
+                Err(AuthenticationError::Unknown("the authorization server does not know the token".into())),
                 REFUSED,
             ));
         }
@@ -128,16 +128,17 @@ impl Introspection {
 
 #[async_trait]
 impl Authenticator for Introspection {
-    async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied> {
-        let token = bearer.ok_or_else(|| Denied::Unknown("there is no token".into()))?;
+    async fn check(&self, bearer: Option<&str>) -> Result<Principal, AuthenticationError> {
+        let token = bearer.ok_or_else(|| AuthenticationError::Unknown("there is no token".into()))?;
         if token.len() > LONGEST {
-            return Err(Denied::Unknown("the token is too long".into()));
+            return Err(AuthenticationError::Unknown("the token is too long".into()));
         }
         let digest = Sha256::digest(token).into();
         if let Some(said) = self.known(&digest) {
             return said;
         }
-        let unavailable = |why| Denied::Unavailable(format!("the token cannot be asked about: {why}"));
+        let unavailable =
+            |why| AuthenticationError::Unavailable(format!("the token cannot be asked about: {why}"));
         let (said, most) = self.ask(token).await.map_err(unavailable)?;
         self.keep(digest, said.clone(), most);
         said

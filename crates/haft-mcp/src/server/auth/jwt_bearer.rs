@@ -3,7 +3,7 @@ use super::claims::{self, Claims};
 use super::key_cache::KeyCache;
 use super::key_set::{Key, KeySet};
 use super::signed_token::SignedToken;
-use crate::server::authenticator::{Authenticator, Denied};
+use crate::server::authenticator::{AuthenticationError, Authenticator};
 use crate::server::caller::Principal;
 use async_trait::async_trait;
 use serde_json::Value;
@@ -45,12 +45,14 @@ impl JwtBearer {
 
 #[async_trait]
 impl Authenticator for JwtBearer {
-    async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied> {
-        let unknown = |why: &str| Denied::Unknown(why.to_owned());
+    async fn check(&self, bearer: Option<&str>) -> Result<Principal, AuthenticationError> {
+        let unknown = |why: &str| AuthenticationError::Unknown(why.to_owned());
         let token =
             SignedToken::read(bearer.ok_or_else(|| unknown("there is no token"))?).map_err(unknown)?;
         let keys = self.keys.keys(|keys| keys.of(&token).next().is_some()).await;
-        let keys = keys.map_err(|why| Denied::Unavailable(format!("no keys to check tokens with: {why}")))?;
+        let keys = keys.map_err(|why| {
+            AuthenticationError::Unavailable(format!("no keys to check tokens with: {why}"))
+        })?;
         let mut candidates = keys.of(&token).peekable();
         if candidates.peek().is_none() {
             return Err(unknown("the token is signed with a key that is not known"));

@@ -1,4 +1,4 @@
-use crate::server::authenticator::{Authenticator, Denied};
+use crate::server::authenticator::{AuthenticationError, Authenticator};
 use crate::server::caller::Principal;
 use async_trait::async_trait;
 use haft_tools_core::{PrivateFileError, PrivateFiles, Redactor};
@@ -195,11 +195,11 @@ impl StaticTokens {
 
 #[async_trait]
 impl Authenticator for StaticTokens {
-    async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied> {
-        let token = bearer.ok_or_else(|| Denied::Unknown("there is no token".into()))?;
-        self.find(token)
-            .cloned()
-            .ok_or_else(|| Denied::Unknown("the token is none of those that are known here".into()))
+    async fn check(&self, bearer: Option<&str>) -> Result<Principal, AuthenticationError> {
+        let token = bearer.ok_or_else(|| AuthenticationError::Unknown("there is no token".into()))?;
+        self.find(token).cloned().ok_or_else(|| {
+            AuthenticationError::Unknown("the token is none of those that are known here".into())
+        })
     }
 }
 
@@ -219,7 +219,8 @@ mod tests {
 
     async fn check(tokens: &StaticTokens, bearer: Option<&str>, expected: Result<&str, &str>) {
         let checked = tokens.check(bearer).await;
-        let expected = expected.map(Principal::new).map_err(|why| Denied::Unknown(why.to_owned()));
+        let expected =
+            expected.map(Principal::new).map_err(|why| AuthenticationError::Unknown(why.to_owned()));
         assert_eq!(checked, expected);
     }
 

@@ -1,6 +1,6 @@
 //! What clients answer, read narrowly: it is theirs, and anything may stand in it.
 
-use crate::server::ask::{Ask, AskKind, Unasked};
+use crate::server::ask::{Ask, AskKind, ClientAskError};
 use crate::server::caller::{Abilities, Ability};
 use haft_core::Schema;
 use haft_tools_core::Question;
@@ -18,14 +18,14 @@ const NOT_FLAT: [&str; 6] = ["properties", "$ref", "$defs", "allOf", "not", "add
 /// Reads what a client answered as it stands in `inputResponses`: the result of the request that the ask would be.
 ///
 /// `None` is no answer to it, whereupon it is asked again.
-pub(crate) fn read_answer(kind: &AskKind, raw: &Value) -> Option<Result<Value, Unasked>> {
+pub(crate) fn read_answer(kind: &AskKind, raw: &Value) -> Option<Result<Value, ClientAskError>> {
     match kind {
         AskKind::Form { schema, .. } => Some(match action(raw)? {
             Ok(()) => {
                 let content = raw.get("content").cloned().unwrap_or_else(|| json!({}));
                 fits(schema, &content).then_some(Ok(content))?
             }
-            Err(unasked) => Err(unasked),
+            Err(error) => Err(error),
         }),
         AskKind::Address { .. } => Some(action(raw)?.map(|()| Value::Null)),
         AskKind::Sample(_) => (raw.get("role").is_some_and(Value::is_string) && raw.get("content").is_some())
@@ -35,11 +35,11 @@ pub(crate) fn read_answer(kind: &AskKind, raw: &Value) -> Option<Result<Value, U
 }
 
 /// Reads what a person did with a question.
-fn action(raw: &Value) -> Option<Result<(), Unasked>> {
+fn action(raw: &Value) -> Option<Result<(), ClientAskError>> {
     match raw.get("action")?.as_str()? {
         "accept" => Some(Ok(())),
-        "decline" => Some(Err(Unasked::Declined)),
-        "cancel" => Some(Err(Unasked::Cancelled)),
+        "decline" => Some(Err(ClientAskError::Declined)),
+        "cancel" => Some(Err(ClientAskError::Cancelled)),
         _ => None,
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn flat(schema: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::{flat, read_answer};
-    use crate::server::ask::{AskKind, Unasked};
+    use crate::server::ask::{AskKind, ClientAskError};
     use serde_json::{Value, json};
 
     fn form() -> AskKind {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "a value is written where it is used")]
-    fn check(raw: Value, read: Option<Result<Value, Unasked>>) {
+    fn check(raw: Value, read: Option<Result<Value, ClientAskError>>) {
         assert_eq!(read_answer(&form(), &raw), read, "{raw}");
     }
 
@@ -116,8 +116,8 @@ mod tests {
     fn only_an_answer_to_the_form_is_one() {
         let name = json!({ "name": "Ada" });
         check(json!({ "action": "accept", "content": name }), Some(Ok(name)));
-        check(json!({ "action": "decline" }), Some(Err(Unasked::Declined)));
-        check(json!({ "action": "cancel" }), Some(Err(Unasked::Cancelled)));
+        check(json!({ "action": "decline" }), Some(Err(ClientAskError::Declined)));
+        check(json!({ "action": "cancel" }), Some(Err(ClientAskError::Cancelled)));
         for none in [
             json!(null),
             json!(12345),

@@ -1,6 +1,6 @@
 //! The form in which a person is asked whether a call may run.
 
-use crate::server::ask::Unasked;
+use crate::server::ask::ClientAskError;
 use crate::shown::{line, shown};
 use haft_tools_core::{Approval, GrantTerm, PendingCall, Preview, milliseconds};
 use serde_json::{Value, json};
@@ -97,19 +97,19 @@ pub(super) fn approval(content: &Value, has_session: bool) -> Option<Approval> {
 pub(super) fn read(raw: &Value, has_session: bool) -> Option<Approval> {
     match raw.get("action")?.as_str()? {
         "accept" => approval(raw.get("content")?, has_session),
-        "decline" => Some(unanswered(&Unasked::Declined)),
-        "cancel" => Some(unanswered(&Unasked::Cancelled)),
+        "decline" => Some(unanswered(&ClientAskError::Declined)),
+        "cancel" => Some(unanswered(&ClientAskError::Cancelled)),
         _ => None,
     }
 }
 
 /// Says what is made of a question that was not answered.
-pub(super) fn unanswered(unasked: &Unasked) -> Approval {
-    match unasked {
-        Unasked::Declined => Approval::Deny { reason: String::new() },
-        Unasked::TimedOut(time) => Approval::TimedOut { after_ms: milliseconds(*time) },
-        Unasked::Unable(_) => Approval::Nobody,
-        unasked => Approval::Deny { reason: unasked.to_string() },
+pub(super) fn unanswered(error: &ClientAskError) -> Approval {
+    match error {
+        ClientAskError::Declined => Approval::Deny { reason: String::new() },
+        ClientAskError::TimedOut(time) => Approval::TimedOut { after_ms: milliseconds(*time) },
+        ClientAskError::Unable(_) => Approval::Nobody,
+        error => Approval::Deny { reason: error.to_string() },
     }
 }
 

@@ -2,7 +2,7 @@ use super::approval_form::{self, Asked};
 use super::elsewhere::answered;
 use super::question_form;
 use super::relay::{RESERVED, Relay};
-use crate::server::ask::{Ask, AskKind, Unasked};
+use crate::server::ask::{Ask, AskKind, ClientAskError};
 use crate::server::caller::Ability;
 use crate::server::line::Line as _;
 use crate::shown::shown;
@@ -223,16 +223,16 @@ impl ClientApprover {
         let client = async {
             let ask = self.ask_for(pending, asked, RESERVED.to_owned());
             let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
-            self.said(answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))))
+            self.said(answer.unwrap_or(Err(ClientAskError::TimedOut(ANSWERING))))
         };
         self.first_of(&pending.id, client).await
     }
 
     /// Reads what came of the question whether a call may run.
-    fn said(&self, answer: Result<Value, Unasked>) -> Approval {
+    fn said(&self, answer: Result<Value, ClientAskError>) -> Approval {
         let content = match answer {
             Ok(content) => content,
-            Err(unasked) => return approval_form::unanswered(&unasked),
+            Err(error) => return approval_form::unanswered(&error),
         };
         approval_form::approval(&content, self.has_session())
             .unwrap_or_else(|| Approval::Deny { reason: "the answer is none of the choices".to_owned() })
@@ -252,7 +252,7 @@ impl ClientApprover {
         let is_address = matches!(ask.kind, AskKind::Address { .. });
         let client = async {
             let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
-            match answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))) {
+            match answer.unwrap_or(Err(ClientAskError::TimedOut(ANSWERING))) {
                 Ok(_) if is_address => Approval::Approve,
                 answer => self.said(answer),
             }
@@ -367,7 +367,7 @@ impl Approver for ClientApprover {
         let answer = tokio::time::timeout(ANSWERING, self.relay.ask(vec![ask])).await;
         let answer = match answer {
             Ok(mut answers) => answers.remove(&key),
-            Err(_) => Some(Err(Unasked::TimedOut(ANSWERING))),
+            Err(_) => Some(Err(ClientAskError::TimedOut(ANSWERING))),
         };
         question_form::response(question, answer.unwrap_or(Ok(Value::Null)))
     }

@@ -4,8 +4,8 @@ use super::relay::Relay;
 use super::watch::Watch;
 use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{
-    Approval, Approver, CallOutcome, CallScope, Observer, PendingCall, PendingStore, ResumeRefused,
-    Resumption, StoreError, ToolExecutor, ToolRegistry,
+    Approval, Approver, CallOutcome, CallScope, Observer, PendingCall, PendingStore, Resumption,
+    ResumptionError, StoreError, ToolExecutor, ToolRegistry,
 };
 use std::error::Error;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ impl Begun {
         Some(self.resume(pending, answer, executor).await.unwrap_or_else(|refused| {
             log(call, &refused);
             let (kind, text) = match refused {
-                ResumeRefused::ResumedBefore { .. } => (ErrorKind::Failed, ELSEWHERE),
-                ResumeRefused::Unclaimed { .. } => (ErrorKind::Unavailable, UNKNOWN),
+                ResumptionError::ResumedBefore { .. } => (ErrorKind::Failed, ELSEWHERE),
+                ResumptionError::Unclaimed { .. } => (ErrorKind::Unavailable, UNKNOWN),
                 _ => (ErrorKind::Failed, STUCK),
             };
             failed(call, kind, text)
@@ -70,7 +70,7 @@ impl Begun {
         pending: PendingCall,
         answer: Approval,
         executor: &dyn ToolExecutor,
-    ) -> Result<CallOutcome, ResumeRefused> {
+    ) -> Result<CallOutcome, ResumptionError> {
         let Self { scope, tools, relay, approver, is_watched, .. } = self;
         let call = pending.call.id.clone();
         let mut resumption = Resumption::new(scope, pending, answer)

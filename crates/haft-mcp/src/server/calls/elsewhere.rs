@@ -1,7 +1,7 @@
-//! Answers that others than the client keep in the store of a bench, while its call stays open.
+//! Answers that others than the client keep in the store of a toolset, while its call stays open.
 
 use super::approver::Given;
-use crate::server::toolbox::Bench;
+use crate::server::toolbox::Toolset;
 use futures_util::future::select_all;
 use haft_tools_core::{Approval, PendingCall, PendingId, PendingStore, Wants};
 use std::collections::BTreeSet;
@@ -47,11 +47,11 @@ impl Attending {
     /// A person who has to sign in somewhere does not answer here, and a client that is gone waits for nothing.
     pub(super) async fn wait(
         &mut self,
-        bench: &Bench,
+        toolset: &Toolset,
         pending: &PendingCall,
         gone: &CancellationToken,
     ) -> Option<GoOn> {
-        let time = bench.attended?;
+        let time = toolset.attended?;
         if pending.leaves().any(|leaf| leaf.wants != Wants::Approval) {
             return None;
         }
@@ -60,7 +60,7 @@ impl Attending {
         let asked: Vec<&PendingId> = pending.leaves().map(|leaf| &leaf.id).chain(above).collect();
         let asked = asked.into_iter().filter(|id| !self.used.contains(*id));
         let answers: Vec<_> = asked
-            .map(|id| Box::pin(async move { (id.clone(), answered(&*bench.pending, id).await) }))
+            .map(|id| Box::pin(async move { (id.clone(), answered(&*toolset.pending, id).await) }))
             .collect();
         if answers.is_empty() {
             return None;

@@ -2,11 +2,11 @@
 
 use super::{Names, ParkedLimits, ServedCalls, SpentNonces};
 use crate::LogLevel;
-use crate::server::ask::{Ask, AskKind, Unasked};
+use crate::server::ask::{Ask, AskKind, ClientAskError};
 use crate::server::caller::{Abilities, Ability, Caller, Principal};
 use crate::server::line::{CallRequest, Calls as _, Fault, Line, Served};
 use crate::server::rmcp_service::seal::HmacSeal;
-use crate::server::toolbox::Bench;
+use crate::server::toolbox::Toolset;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -31,7 +31,7 @@ struct OwnNames;
 impl Names for OwnNames {
     async fn resolve(
         &self,
-        _: &Arc<Bench>,
+        _: &Arc<Toolset>,
         _: &CallId,
         served: &str,
         input: Value,
@@ -129,7 +129,7 @@ impl Drop for Dropped {
     }
 }
 
-type Answer = dyn Fn(&Ask) -> Option<Result<Value, Unasked>> + Send + Sync;
+type Answer = dyn Fn(&Ask) -> Option<Result<Value, ClientAskError>> + Send + Sync;
 
 /// Is one request of a client.
 pub(crate) struct Paper {
@@ -158,7 +158,7 @@ impl Paper {
 
     /// Is a request of a client of the older era, whose person answers like this; or never, with `None`.
     pub(crate) fn legacy(
-        answer: impl Fn(&Ask) -> Option<Result<Value, Unasked>> + Send + Sync + 'static,
+        answer: impl Fn(&Ask) -> Option<Result<Value, ClientAskError>> + Send + Sync + 'static,
     ) -> Self {
         let mut paper = Self::modern("ada");
         paper.caller.session = Some("s1".into());
@@ -196,7 +196,7 @@ impl Line for Paper {
         self.in_rounds
     }
 
-    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>> {
+    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, ClientAskError>> {
         let mut answers = BTreeMap::new();
         for ask in asks {
             let answer = (self.answer)(&ask);
@@ -228,7 +228,7 @@ impl Line for Paper {
 /// Is a server with its tools; `write` has to be asked about, all others are allowed.
 pub(super) struct Stage {
     pub(super) calls: ServedCalls,
-    pub(super) bench: Arc<Bench>,
+    pub(super) toolset: Arc<Toolset>,
     pub(super) store: Arc<dyn PendingStore>,
     pub(super) ran: Ran,
 }
@@ -269,7 +269,7 @@ impl Stage {
                 ..haft_tools_core::Limits::default()
             })
             .build();
-        let bench = Bench {
+        let toolset = Toolset {
             tools: Box::new(move || registry.clone()),
             executor: Arc::new(executor),
             scope: CallScope::new("mcp-1".parse().unwrap()),
@@ -280,7 +280,7 @@ impl Stage {
         };
         let seal = Arc::new(HmacSeal::new([3; 32]));
         let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), Arc::new(OwnNames), limits);
-        Self { calls, bench: Arc::new(bench), store, ran }
+        Self { calls, toolset: Arc::new(toolset), store, ran }
     }
 
     pub(super) async fn call(
@@ -297,7 +297,7 @@ impl Stage {
             state: state.map(str::to_owned),
             is_watched: true,
         };
-        self.calls.call(&self.bench, call, line).await
+        self.calls.call(&self.toolset, call, line).await
     }
 
     /// Makes one request of the newer era.

@@ -1,7 +1,7 @@
 //! The form in which a question of a running call is put.
 
 use super::answers::flat;
-use crate::server::ask::Unasked;
+use crate::server::ask::ClientAskError;
 use crate::shown::shown;
 use haft_tools_core::{Question, QuestionKind, QuestionOutcome, milliseconds};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(super) fn schema(question: &Question) -> Option<Value> {
 }
 
 /// Reads what came of the form.
-pub(super) fn response(question: &Question, answer: Result<Value, Unasked>) -> QuestionOutcome {
+pub(super) fn response(question: &Question, answer: Result<Value, ClientAskError>) -> QuestionOutcome {
     match answer {
         Ok(content) if matches!(question.kind, QuestionKind::Form { .. }) => {
             QuestionOutcome::Answered { answer: content }
@@ -39,8 +39,8 @@ pub(super) fn response(question: &Question, answer: Result<Value, Unasked>) -> Q
             let answer = content.get_mut(ANSWER).map(Value::take).unwrap_or_default();
             QuestionOutcome::Answered { answer }
         }
-        Err(Unasked::Declined | Unasked::Cancelled) => QuestionOutcome::Declined,
-        Err(Unasked::TimedOut(time)) => QuestionOutcome::TimedOut { after_ms: milliseconds(time) },
+        Err(ClientAskError::Declined | ClientAskError::Cancelled) => QuestionOutcome::Declined,
+        Err(ClientAskError::TimedOut(time)) => QuestionOutcome::TimedOut { after_ms: milliseconds(time) },
         Err(_) => QuestionOutcome::Nobody,
     }
 }

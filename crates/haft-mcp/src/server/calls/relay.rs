@@ -1,6 +1,6 @@
 use super::answers::read_answer;
 use crate::LogLevel;
-use crate::server::ask::{Ask, Unasked};
+use crate::server::ask::{Ask, ClientAskError};
 use crate::server::caller::{Ability, Caller};
 use crate::server::line::Line;
 use async_trait::async_trait;
@@ -53,7 +53,7 @@ struct State {
 struct Open {
     ask: Ask,
     whose: Whose,
-    sender: oneshot::Sender<Result<Value, Unasked>>,
+    sender: oneshot::Sender<Result<Value, ClientAskError>>,
 }
 
 /// Says who puts a question.
@@ -67,8 +67,8 @@ enum Whose {
 
 /// Says how a question is put.
 enum Put {
-    Known(Result<Value, Unasked>),
-    Asked(oneshot::Receiver<Result<Value, Unasked>>),
+    Known(Result<Value, ClientAskError>),
+    Asked(oneshot::Receiver<Result<Value, ClientAskError>>),
 }
 
 impl Relay {
@@ -156,7 +156,7 @@ impl Relay {
     }
 
     /// Puts a question of ours, which no tool can put, and no answer is given to beforehand.
-    pub(super) async fn ask_ours(&self, ask: Ask) -> Result<Value, Unasked> {
+    pub(super) async fn ask_ours(&self, ask: Ask) -> Result<Value, ClientAskError> {
         let key = ask.key.clone();
         let mut answers = self.ask_keyed(vec![(key.clone(), ask)], Whose::Ours).await;
         answers.remove(&key).unwrap_or_else(gone)
@@ -166,7 +166,7 @@ impl Relay {
         &self,
         asks: Vec<(String, Ask)>,
         whose: Whose,
-    ) -> BTreeMap<String, Result<Value, Unasked>> {
+    ) -> BTreeMap<String, Result<Value, ClientAskError>> {
         if !self.asks_in_rounds {
             return self.ask_at_once(asks).await;
         }
@@ -212,7 +212,7 @@ impl Relay {
         Put::Asked(receiver)
     }
 
-    async fn ask_at_once(&self, asks: Vec<(String, Ask)>) -> BTreeMap<String, Result<Value, Unasked>> {
+    async fn ask_at_once(&self, asks: Vec<(String, Ask)>) -> BTreeMap<String, Result<Value, ClientAskError>> {
         let (mut answers, mut asked) = (BTreeMap::new(), Vec::new());
         let line = {
             let mut state = self.state();
@@ -236,14 +236,14 @@ impl Relay {
     }
 
     /// Counts a question; says why it is not put.
-    fn refuses(&self, state: &mut State, ask: &Ask) -> Option<Unasked> {
+    fn refuses(&self, state: &mut State, ask: &Ask) -> Option<ClientAskError> {
         let ability = ask.ability();
         if !self.caller.can.have(ability) {
-            return Some(Unasked::Unable(ability));
+            return Some(ClientAskError::Unable(ability));
         }
         state.questions += 1;
         let is_too_much = state.questions > MOST_QUESTIONS;
-        is_too_much.then(|| Unasked::Broken(format!("a call puts {MOST_QUESTIONS} questions at most")))
+        is_too_much.then(|| ClientAskError::Broken(format!("a call puts {MOST_QUESTIONS} questions at most")))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -261,7 +261,7 @@ impl Line for Relay {
         self.asks_in_rounds
     }
 
-    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>> {
+    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, ClientAskError>> {
         let keyed = asks.into_iter().map(|ask| (ask.key.clone(), Ask { key: plain(&ask.key), ..ask }));
         self.ask_keyed(keyed.collect(), Whose::Tool).await
     }
@@ -295,6 +295,6 @@ fn plain(key: &str) -> String {
     if key.starts_with(RESERVED) || key.is_empty() { format!("q-{key}") } else { key.to_owned() }
 }
 
-fn gone<T>() -> Result<T, Unasked> {
-    Err(Unasked::Broken("it went away".to_owned()))
+fn gone<T>() -> Result<T, ClientAskError> {
+    Err(ClientAskError::Broken("it went away".to_owned()))
 }

@@ -97,8 +97,8 @@ impl Tasks {
         let (owner, of, kept) = (Arc::downgrade(self), name.clone(), self.limits.kept);
         let is_running = self.running.token();
         let work = tokio::spawn(async move {
-            let Again { bench, call } = again;
-            let status = match to_the_end(&bench, call, running).await {
+            let Again { toolset, call } = again;
+            let status = match to_the_end(&toolset, call, running).await {
                 Served::Reply(reply) if reply.status == ReplyStatus::Cancelled => TaskStatus::Cancelled,
                 served => TaskStatus::Done(Arc::new(served)),
             };
@@ -106,7 +106,7 @@ impl Tasks {
                 tasks.end(&of, status);
             }
             // Only what is told of its end is kept.
-            drop((bench, is_running));
+            drop((toolset, is_running));
             tokio::time::sleep(kept).await;
             let over = owner.upgrade().and_then(|tasks| tasks.tasks().remove(&of));
             drop(over);

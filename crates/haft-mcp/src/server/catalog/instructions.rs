@@ -1,5 +1,5 @@
 use super::serve_mode::ServeMode;
-use crate::server::toolbox::Bench;
+use crate::server::toolbox::Toolset;
 use haft_core::Visible;
 
 /// The most bytes of what a host says of its policy.
@@ -9,9 +9,9 @@ const SEARCHING: &str = "Only three tools are listed, since there are many: find
     its arguments with `describe_tool` where they are not clear, and call it with `call_tool`.";
 
 /// Says what clients and their models should know of the tools and of what the policy allows.
-pub(crate) fn instructions(mode: &ServeMode, bench: &Bench) -> Option<String> {
+pub(crate) fn instructions(mode: &ServeMode, toolset: &Toolset) -> Option<String> {
     let searching = (*mode == ServeMode::Search).then(|| SEARCHING.to_owned());
-    let policy = bench.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let policy = toolset.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let policy = policy.map(|whole| {
         let kept = &whole[..whole.floor_char_boundary(MOST_BYTES)];
         let dots = if kept.len() < whole.len() { "…" } else { "" };

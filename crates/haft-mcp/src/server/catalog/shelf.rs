@@ -1,18 +1,18 @@
 use super::serve_mode::ServeMode;
 use super::served_tools::ServedTools;
-use crate::server::toolbox::Bench;
+use crate::server::toolbox::Toolset;
 use haft_tools_core::ToolRegistry;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// How many benches' tools are kept ready; those of others are made again when they are asked for.
+/// How many toolsets' tools are kept ready; those of others are made again when they are asked for.
 const MOST: usize = 64;
 
-/// Keeps the tools of benches ready as they are served, for as long as they stay what they are.
+/// Keeps the tools of toolsets ready as they are served, for as long as they stay what they are.
 pub(crate) struct Shelf {
     mode: ServeMode,
     /// The one that was used last is first.
-    kept: Mutex<VecDeque<(Weak<Bench>, Arc<ServedTools>)>>,
+    kept: Mutex<VecDeque<(Weak<Toolset>, Arc<ServedTools>)>>,
 }
 
 impl Shelf {
@@ -20,15 +20,15 @@ impl Shelf {
         Self { mode, kept: Mutex::default() }
     }
 
-    /// Gives a bench's tools as they are now; costs a look at the bench where they are what they were.
-    pub(crate) fn of(&self, bench: &Arc<Bench>) -> Arc<ServedTools> {
-        let tools = (bench.tools)();
-        if let Some(served) = self.known(bench, &tools) {
+    /// Gives a toolset's tools as they are now; costs a look at the toolset where they are what they were.
+    pub(crate) fn of(&self, toolset: &Arc<Toolset>) -> Arc<ServedTools> {
+        let tools = (toolset.tools)();
+        if let Some(served) = self.known(toolset, &tools) {
             return served;
         }
         // Many tools take time, in which others are served.
         let served = Arc::new(ServedTools::of(tools, self.mode.clone()));
-        self.keep(bench, Arc::clone(&served));
+        self.keep(toolset, Arc::clone(&served));
         served
     }
 
@@ -41,9 +41,9 @@ impl Shelf {
         found.map(|(_, served)| Arc::clone(served))
     }
 
-    fn known(&self, bench: &Arc<Bench>, tools: &ToolRegistry) -> Option<Arc<ServedTools>> {
+    fn known(&self, toolset: &Arc<Toolset>, tools: &ToolRegistry) -> Option<Arc<ServedTools>> {
         let mut kept = self.kept();
-        let is_it = |known: &Weak<Bench>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(bench));
+        let is_it = |known: &Weak<Toolset>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(toolset));
         if let Some(place) = kept.iter().position(|(known, _)| is_it(known)) {
             let served = Arc::clone(&kept[place].1);
             if served.registry().is_same(tools) {
@@ -54,20 +54,20 @@ impl Shelf {
         // Callers that are served the same share it.
         let served = kept.iter().find(|(_, served)| served.registry().is_same(tools))?.1.clone();
         drop(kept);
-        self.keep(bench, Arc::clone(&served));
+        self.keep(toolset, Arc::clone(&served));
         Some(served)
     }
 
-    fn keep(&self, bench: &Arc<Bench>, served: Arc<ServedTools>) {
+    fn keep(&self, toolset: &Arc<Toolset>, served: Arc<ServedTools>) {
         let mut kept = self.kept();
         kept.retain(|(known, _)| {
-            known.strong_count() > 0 && !std::ptr::eq(known.as_ptr(), Arc::as_ptr(bench))
+            known.strong_count() > 0 && !std::ptr::eq(known.as_ptr(), Arc::as_ptr(toolset))
         });
         kept.truncate(MOST - 1);
-        kept.push_front((Arc::downgrade(bench), served));
+        kept.push_front((Arc::downgrade(toolset), served));
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<(Weak<Bench>, Arc<ServedTools>)>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<(Weak<Toolset>, Arc<ServedTools>)>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

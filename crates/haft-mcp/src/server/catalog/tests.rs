@@ -3,7 +3,7 @@
 use super::pages::StaleCursor;
 use super::served_tools::ServedTools;
 use super::*;
-use crate::server::toolbox::Bench;
+use crate::server::toolbox::Toolset;
 use expect_test::{Expect, expect};
 use haft_core::{CallId, Exposure, Origin, Schema, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_testkit::laid_out;
@@ -353,14 +353,14 @@ fn a_page_has_no_more_than_a_mebibyte() {
 #[tokio::test]
 async fn a_shelf_keeps_what_stays_and_sees_what_changes() {
     let tools = Arc::new(Mutex::new(sorts()));
-    let bench = || {
+    let toolset = || {
         let (tools, registry) = (Arc::clone(&tools), sorts());
         let executor = Arc::new(LocalExecutor::builder(registry).build());
         let scope = CallScope::new("mcp-1".parse().unwrap());
         let pending = Arc::new(MemoryPending::default());
-        Arc::new(Bench::new(move || tools.lock().unwrap().clone(), executor, scope, pending))
+        Arc::new(Toolset::new(move || tools.lock().unwrap().clone(), executor, scope, pending))
     };
-    let (one, other) = (bench(), bench());
+    let (one, other) = (toolset(), toolset());
     let shelf = Shelf::new(ServeMode::Full);
     assert!(shelf.with("read_file").is_none());
     let first = shelf.of(&one);
@@ -380,16 +380,17 @@ async fn a_shelf_keeps_what_stays_and_sees_what_changes() {
 fn clients_are_told_of_the_policy_and_how_to_search() {
     let executor = Arc::new(LocalExecutor::builder(ToolRegistry::new()).build());
     let scope = CallScope::new("mcp-1".parse().unwrap());
-    let bench =
-        || Bench::new(ToolRegistry::new, executor.clone(), scope.clone(), Arc::new(MemoryPending::default()));
-    assert_eq!(instructions(&ServeMode::Full, &bench()), None);
+    let toolset = || {
+        Toolset::new(ToolRegistry::new, executor.clone(), scope.clone(), Arc::new(MemoryPending::default()))
+    };
+    assert_eq!(instructions(&ServeMode::Full, &toolset()), None);
     let told =
-        instructions(&ServeMode::Search, &bench().instructions("Reading is allowed.\u{202e}\n")).unwrap();
+        instructions(&ServeMode::Search, &toolset().instructions("Reading is allowed.\u{202e}\n")).unwrap();
     expect![[r#"
         Only three tools are listed, since there are many: find the one you need with `search_tools`, look at its arguments with `describe_tool` where they are not clear, and call it with `call_tool`.
 
         Reading is allowed.\u{202e}"#]].assert_eq(&told);
-    let long = instructions(&ServeMode::Full, &bench().instructions("ö".repeat(10_000))).unwrap();
+    let long = instructions(&ServeMode::Full, &toolset().instructions("ö".repeat(10_000))).unwrap();
     assert_eq!(long.len(), (4 << 10) + "…".len());
 }
 

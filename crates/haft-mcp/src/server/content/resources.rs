@@ -6,7 +6,7 @@ use crate::server::caller::Caller;
 use crate::server::catalog::Pages;
 use crate::server::line::Fault;
 use crate::server::offers::Resources;
-use crate::server::toolbox::{Bench, CallingClient};
+use crate::server::toolbox::{CallingClient, Toolset};
 use haft_core::{Content, Visible};
 use serde::Serialize;
 use serde_json::json;
@@ -73,9 +73,9 @@ pub(crate) fn resources(host: Option<&dyn Resources>, caller: &Caller) -> Pages<
 pub(crate) fn templates(
     host: Option<&dyn Resources>,
     caller: &Caller,
-    bench: &Bench,
+    toolset: &Toolset,
 ) -> Pages<ServedTemplate> {
-    let outputs = bench.outputs.is_some().then(|| ServedTemplate {
+    let outputs = toolset.outputs.is_some().then(|| ServedTemplate {
         uri_template: "haft-output://{run}/{output}{?lines,bytes}".to_owned(),
         name: "What was cut of a result".to_owned(),
         title: None,
@@ -100,13 +100,13 @@ pub(crate) fn templates(
 /// As the host's; reading outputs changes nothing.
 pub(crate) async fn read(
     uri: &str,
-    bench: &Bench,
+    toolset: &Toolset,
     host: Option<&dyn Resources>,
     client: &CallingClient,
 ) -> Result<Vec<ReadPart>, Fault> {
     let fault = |code: i32, message: String| Fault { code, message, data: Some(json!({ "uri": uri })) };
     if OutputAddress::is_one(uri) {
-        let read = output_reader::read(uri, &bench.scope, bench.outputs.as_deref()).await;
+        let read = output_reader::read(uri, &toolset.scope, toolset.outputs.as_deref()).await;
         let part = read.map_err(|unread| {
             let code = if unread == output_reader::Unread::Failed { INTERNAL } else { INVALID_PARAMS };
             fault(code, unread.to_string())

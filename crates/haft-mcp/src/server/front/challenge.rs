@@ -1,5 +1,5 @@
 use super::reply::Notice;
-use crate::server::authenticator::Denied;
+use crate::server::authenticator::AuthenticationError;
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::{HeaderValue, WWW_AUTHENTICATE};
@@ -25,14 +25,14 @@ impl Challenge {
     }
 
     /// Refuses a request; `had_token` says that it had one, which the client is told does not count.
-    pub(super) fn answer(&self, denied: Denied, had_token: bool) -> Notice {
+    pub(super) fn answer(&self, denied: AuthenticationError, had_token: bool) -> Notice {
         let (status, why, mut challenge, reason) = match denied {
-            Denied::Unknown(reason) => {
+            AuthenticationError::Unknown(reason) => {
                 let error = if had_token { vec![("error", "invalid_token".to_owned())] } else { Vec::new() };
                 let why = "send a token as `Authorization: Bearer`";
                 (StatusCode::UNAUTHORIZED, why, error, reason)
             }
-            Denied::Scope(scope) => {
+            AuthenticationError::Scope(scope) => {
                 let error = vec![("error", "insufficient_scope".to_owned()), ("scope", scope.clone())];
                 (
                     StatusCode::FORBIDDEN,
@@ -41,7 +41,7 @@ impl Challenge {
                     format!("needs {scope}"),
                 )
             }
-            Denied::Unavailable(reason) => {
+            AuthenticationError::Unavailable(reason) => {
                 let why = "tokens cannot be checked now; send the request again in a few seconds, and tell who runs this server if that goes on";
                 let notice = Notice::refusal(StatusCode::SERVICE_UNAVAILABLE, why);
                 return notice.after(Duration::from_secs(5)).because(reason);
@@ -74,7 +74,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(document: Option<&Value>, denied: Denied, had_token: bool, expected: (u16, Option<&str>)) {
+    fn check(
+        document: Option<&Value>,
+        denied: AuthenticationError,
+        had_token: bool,
+        expected: (u16, Option<&str>),
+    ) {
         let response = Challenge::new(document).answer(denied, had_token).into_response::<()>();
         let challenge = response.headers().get(WWW_AUTHENTICATE).map(|value| value.to_str().unwrap());
         assert_eq!((response.status().as_u16(), challenge), expected);
@@ -83,15 +88,15 @@ mod tests {
     #[test]
     fn says_where_tokens_are_to_be_had() {
         let document = json!({ "resource": "https://mcp.example.org/mcp" });
-        let unknown = || Denied::Unknown("no token".into());
+        let unknown = || AuthenticationError::Unknown("no token".into());
         check(None, unknown(), false, (401, Some("Bearer")));
         check(None, unknown(), true, (401, Some("Bearer error=\"invalid_token\"")));
         let at = "resource_metadata=\"https://mcp.example.org/.well-known/oauth-protected-resource/mcp\"";
         check(Some(&document), unknown(), false, (401, Some(&format!("Bearer {at}"))));
-        let scope = Denied::Scope("tools:\"call\n".into());
+        let scope = AuthenticationError::Scope("tools:\"call\n".into());
         let expected = format!("Bearer error=\"insufficient_scope\", scope=\"tools:call\", {at}");
         check(Some(&document), scope, true, (403, Some(&expected)));
-        check(None, Denied::Unavailable("down".into()), true, (503, None));
+        check(None, AuthenticationError::Unavailable("down".into()), true, (503, None));
     }
 
     #[test]

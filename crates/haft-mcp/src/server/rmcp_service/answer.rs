@@ -21,9 +21,9 @@ pub(super) fn call_response(
 ) -> Result<CallToolResponse, ErrorData> {
     match served {
         Served::Reply(reply) => {
-            let tools = shared.shelf.of(&asked.bench);
+            let tools = shared.shelf.of(&asked.toolset);
             let has_schema = tools.listed(name).is_some_and(|tool| tool.output_schema.is_some());
-            Ok(message::result(CallAnswer::of(*reply, has_schema, &asked.bench.scope)).into())
+            Ok(message::result(CallAnswer::of(*reply, has_schema, &asked.toolset.scope)).into())
         }
         Served::Asks { asks, state } => Ok(message::input_required(&asks, Some(state))?.into()),
         Served::Waits(pending) => {
@@ -32,7 +32,7 @@ pub(super) fn call_response(
             let mut output = refusal(&pending);
             let data = output.structured.take();
             let reply = ToolReply::new(id, name, status, output);
-            let mut result = message::result(CallAnswer::of(reply, false, &asked.bench.scope));
+            let mut result = message::result(CallAnswer::of(reply, false, &asked.toolset.scope));
             result.structured_content = data;
             Ok(result.into())
         }

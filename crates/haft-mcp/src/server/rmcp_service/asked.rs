@@ -9,7 +9,7 @@ use crate::server::ask::{Ask, AskKind};
 use crate::server::caller::{Caller, Principal};
 use crate::server::line::{CallRequest, Calls as _, Line, Served};
 use crate::server::round::Binding;
-use crate::server::toolbox::Bench;
+use crate::server::toolbox::Toolset;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ClientCapabilities, ErrorData, Implementation, ProtocolVersion};
 use rmcp::service::RequestContext;
@@ -36,7 +36,7 @@ const MOST_NAME: usize = 256;
 /// Is one request, with all that is known of whoever sent it.
 pub(super) struct Asked {
     pub(super) caller: Caller,
-    pub(super) bench: Arc<Bench>,
+    pub(super) toolset: Arc<Toolset>,
     pub(super) line: AnyLine,
     pub(super) is_modern: bool,
 }
@@ -100,7 +100,7 @@ impl Asked {
             state: params.request_state,
             is_watched,
         };
-        let call = serving.shared.calls.call(&self.bench, call, self.line.shared());
+        let call = serving.shared.calls.call(&self.toolset, call, self.line.shared());
         serving.answering(&self.line.speaker().cancellation, call).await.map_err(message::error)
     }
 
@@ -111,7 +111,7 @@ impl Asked {
         tool: &'a str,
         input: &'a Value,
     ) -> Binding<'a> {
-        Binding { principal: &self.caller.principal, run: self.bench.scope.run(), method, tool, input }
+        Binding { principal: &self.caller.principal, run: self.toolset.scope.run(), method, tool, input }
     }
 }
 
@@ -141,18 +141,20 @@ impl Handler {
     pub(super) async fn asked(&self, context: &RequestContext<RoleServer>) -> Result<Asked, ErrorData> {
         let caller = self.caller(context)?;
         let line = self.line(caller.clone(), context);
-        let bench = self.bench(&caller, &line).await?;
-        Ok(Asked { caller, bench, line, is_modern: is_modern(context) })
+        let toolset = self.toolset(&caller, &line).await?;
+        Ok(Asked { caller, toolset, line, is_modern: is_modern(context) })
     }
 
-    /// Gives the bench: of a session that of its beginning, unless the client's roots became others.
-    async fn bench(&self, caller: &Caller, line: &AnyLine) -> Result<Arc<Bench>, ErrorData> {
+    /// Gives the toolset: of a session that of its beginning, unless the client's roots became others.
+    async fn toolset(&self, caller: &Caller, line: &AnyLine) -> Result<Arc<Toolset>, ErrorData> {
         let toolbox = &self.shared().toolbox;
-        let AnyLine::Legacy(line) = line else { return toolbox.bench(caller, None).await.map_err(unserved) };
-        let cell = self.session.bench();
+        let AnyLine::Legacy(line) = line else {
+            return toolbox.toolset(caller, None).await.map_err(unserved);
+        };
+        let cell = self.session.toolset();
         let look = || async {
             let roots = if caller.can.roots && toolbox.wants_roots() { roots(line).await } else { None };
-            toolbox.bench(caller, roots.as_deref()).await.map_err(unserved)
+            toolbox.toolset(caller, roots.as_deref()).await.map_err(unserved)
         };
         cell.get_or_try_init(look).await.cloned()
     }

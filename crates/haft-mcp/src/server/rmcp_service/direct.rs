@@ -122,8 +122,8 @@ impl DirectCall {
         let speaker = Speaker::new(caller.clone(), id.clone(), None, None, cancellation);
         let line = AnyLine::Modern(Arc::new(ModernLine(speaker)));
         let work = async {
-            let bench = serving.shared.toolbox.bench(&caller, None).await.map_err(unserved)?;
-            let asked = Asked { caller, bench, line, is_modern: true };
+            let toolset = serving.shared.toolbox.toolset(&caller, None).await.map_err(unserved)?;
+            let asked = Asked { caller, toolset, line, is_modern: true };
             let name = params.name.clone();
             let served = asked.called(&serving, params, false).await?;
             call_response(&serving.shared, &asked, &name, served)

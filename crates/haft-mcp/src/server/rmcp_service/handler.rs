@@ -100,8 +100,8 @@ impl ServerHandler for Handler {
             context.peer.set_peer_info(request.clone());
             let mut info = self.negotiate_initialize(&request)?;
             let caller = self.caller(&context)?;
-            let bench = self.shared().toolbox.bench(&caller, None).await.map_err(unserved)?;
-            info.instructions = instructions(&self.shared().mode, &bench);
+            let toolset = self.shared().toolbox.toolset(&caller, None).await.map_err(unserved)?;
+            info.instructions = instructions(&self.shared().mode, &toolset);
             Ok(info)
         })
         .await
@@ -110,9 +110,9 @@ impl ServerHandler for Handler {
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         Box::pin(async move {
             let caller = self.caller(&context)?;
-            let bench = self.shared().toolbox.bench(&caller, None).await.map_err(unserved)?;
+            let toolset = self.shared().toolbox.toolset(&caller, None).await.map_err(unserved)?;
             let mut info = self.get_info();
-            info.instructions = instructions(&self.shared().mode, &bench);
+            info.instructions = instructions(&self.shared().mode, &toolset);
             Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
         })
         .await
@@ -123,7 +123,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
-        self.session.forget_bench();
+        self.session.forget_toolset();
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -137,7 +137,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         Box::pin(async move {
             let asked = self.asked(&context).await?;
-            let tools = self.shared().shelf.of(&asked.bench);
+            let tools = self.shared().shelf.of(&asked.toolset);
             let room = self.whose.room_for_page(&context.extensions).filter(|_| asked.is_modern);
             let (items, next) = tools.ready(ToolList::of).page(request.as_ref(), room)?;
             Ok(listed!(ListToolsResult, items, next, asked.is_modern))
@@ -242,7 +242,7 @@ impl ServerHandler for Handler {
         Box::pin(async move {
             let asked = self.asked(&context).await?;
             let host = self.shared().resources.as_deref();
-            let pages = content::templates(host, &asked.caller, &asked.bench).map(message::template);
+            let pages = content::templates(host, &asked.caller, &asked.toolset).map(message::template);
             let (items, next) = page(&pages, request.as_ref())?;
             Ok(listed!(ListResourceTemplatesResult, items, next, asked.is_modern))
         })
@@ -261,8 +261,8 @@ impl ServerHandler for Handler {
             let state = request.request_state.as_deref();
             let sent = (state, request.input_responses.unwrap_or_default());
             let binding = asked.binding("resources/read", &uri, &nothing);
-            let (uri, bench) = (&uri, &asked.bench);
-            let begin = |line| async move { content::read(uri, bench, host, &CallingClient(line)).await };
+            let (uri, toolset) = (&uri, &asked.toolset);
+            let begin = |line| async move { content::read(uri, toolset, host, &CallingClient(line)).await };
             let rounds = self.shared().calls.rounds();
             let play = async {
                 rounds.replayed(sent, &binding, asked.line.shared(), begin).await.map_err(message::error)

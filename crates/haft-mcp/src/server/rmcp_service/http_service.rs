@@ -94,8 +94,8 @@ impl Answering {
         if shared.shelf.with(tool).is_some() {
             return;
         }
-        if let Ok(bench) = shared.toolbox.bench(&Caller::new(principal.clone()), None).await {
-            shared.shelf.of(&bench);
+        if let Ok(toolset) = shared.toolbox.toolset(&Caller::new(principal.clone()), None).await {
+            shared.shelf.of(&toolset);
         }
     }
 }

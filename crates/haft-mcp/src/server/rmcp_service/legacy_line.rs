@@ -1,7 +1,7 @@
 use super::message;
 use super::speaker::Speaker;
 use crate::LogLevel;
-use crate::server::ask::{Ask, Unasked};
+use crate::server::ask::{Ask, ClientAskError};
 use crate::server::caller::{Ability, Caller};
 use crate::server::calls::read_answer;
 use crate::server::line::Line;
@@ -33,33 +33,33 @@ pub(super) struct LegacyLine {
 }
 
 impl LegacyLine {
-    async fn answer(&self, ask: &Ask) -> Result<Value, Unasked> {
+    async fn answer(&self, ask: &Ask) -> Result<Value, ClientAskError> {
         if !self.speaker.caller.can.have(ask.ability()) {
-            return Err(Unasked::Unable(ask.ability()));
+            return Err(ClientAskError::Unable(ask.ability()));
         }
         let (method, params) = message::question(ask);
         let mut request = CustomRequest::new(method, params);
         request.extensions.insert(self.speaker.origin());
         let request = ServerRequest::CustomRequest(request);
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let mut handle = sent.map_err(|error| unasked(&error))?;
+        let mut handle = sent.map_err(|error| ask_error(&error))?;
         let mut pending = Pending { line: self, id: Some(handle.id.clone()) };
         let answered = tokio::select! {
             biased;
             answered = timeout(PATIENCE, &mut handle.rx) => answered,
-            () = self.speaker.cancellation.cancelled() => return Err(Unasked::Cancelled),
+            () = self.speaker.cancellation.cancelled() => return Err(ClientAskError::Cancelled),
         };
-        let Ok(answered) = answered else { return Err(Unasked::TimedOut(PATIENCE)) };
+        let Ok(answered) = answered else { return Err(ClientAskError::TimedOut(PATIENCE)) };
         pending.id = None;
         match answered {
             Ok(Ok(result)) => {
                 let read = read_answer(&ask.kind, &message::client_value(result)?);
                 read.unwrap_or_else(|| {
-                    Err(Unasked::Broken("it is not an answer to what was asked".to_owned()))
+                    Err(ClientAskError::Broken("it is not an answer to what was asked".to_owned()))
                 })
             }
-            Ok(Err(error)) => Err(unasked(&error)),
-            Err(_) => Err(Unasked::Broken("the connection is closed".to_owned())),
+            Ok(Err(error)) => Err(ask_error(&error)),
+            Err(_) => Err(ClientAskError::Broken("the connection is closed".to_owned())),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Line for LegacyLine {
         false
     }
 
-    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>> {
+    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, ClientAskError>> {
         let answers = join_all(asks.iter().map(|ask| self.answer(ask))).await;
         asks.into_iter().map(|ask| ask.key).zip(answers).collect()
     }
@@ -112,12 +112,12 @@ impl Drop for Pending<'_> {
     }
 }
 
-fn unasked(error: &ServiceError) -> Unasked {
+fn ask_error(error: &ServiceError) -> ClientAskError {
     match error {
-        ServiceError::Cancelled { .. } => Unasked::Cancelled,
+        ServiceError::Cancelled { .. } => ClientAskError::Cancelled,
         ServiceError::McpError(error) => {
-            Unasked::Broken(format!("{} ({})", crate::shown::line(&error.message, 500), error.code.0))
+            ClientAskError::Broken(format!("{} ({})", crate::shown::line(&error.message, 500), error.code.0))
         }
-        _ => Unasked::Broken("the connection is closed".to_owned()),
+        _ => ClientAskError::Broken("the connection is closed".to_owned()),
     }
 }

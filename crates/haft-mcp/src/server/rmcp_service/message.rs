@@ -1,6 +1,6 @@
 //! Writes what is plain data as the protocol's messages, and reads what clients answer.
 
-use crate::server::ask::{Ask, AskKind, Unasked};
+use crate::server::ask::{Ask, AskKind, ClientAskError};
 use crate::server::caller::{Abilities, Ability};
 use crate::server::catalog::ServedTool;
 use crate::server::content::{Block, Body, CallAnswer, Document, ReadPart, ServedResource, ServedTemplate};
@@ -172,8 +172,8 @@ pub(super) fn input_required(asks: &[Ask], state: Option<String>) -> Result<Inpu
 }
 
 /// Reads what a client answered to a question of ours.
-pub(super) fn client_value(result: ClientResult) -> Result<Value, Unasked> {
-    serde_json::to_value(result).map_err(|error| Unasked::Broken(error.to_string()))
+pub(super) fn client_value(result: ClientResult) -> Result<Value, ClientAskError> {
+    serde_json::to_value(result).map_err(|error| ClientAskError::Broken(error.to_string()))
 }
 
 /// Reads what a client says of itself.

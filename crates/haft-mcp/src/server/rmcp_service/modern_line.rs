@@ -1,6 +1,6 @@
 use super::speaker::Speaker;
 use crate::LogLevel;
-use crate::server::ask::{Ask, Unasked};
+use crate::server::ask::{Ask, ClientAskError};
 use crate::server::caller::{Ability, Caller};
 use crate::server::line::Line;
 use async_trait::async_trait;
@@ -22,8 +22,8 @@ impl Line for ModernLine {
         true
     }
 
-    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>> {
-        let broken = || Err(Unasked::Broken("this request has no rounds".to_owned()));
+    async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, ClientAskError>> {
+        let broken = || Err(ClientAskError::Broken("this request has no rounds".to_owned()));
         asks.into_iter().map(|ask| (ask.key, broken())).collect()
     }
 

@@ -1,5 +1,5 @@
 use crate::LogLevel;
-use crate::server::toolbox::Bench;
+use crate::server::toolbox::Toolset;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
@@ -13,8 +13,8 @@ const MOST_URI: usize = 4096;
 /// How many subscriptions may be about to begin at once.
 const MOST_BEGINNING: usize = 16;
 
-/// Is the place of a bench, once it was asked for.
-pub(super) type BenchCell = Arc<OnceCell<Arc<Bench>>>;
+/// Is the place of a toolset, once it was asked for.
+pub(super) type ToolsetCell = Arc<OnceCell<Arc<Toolset>>>;
 
 /// Keeps what is known of one connection, or of one session over HTTP; of a single request little.
 #[derive(Default)]
@@ -24,21 +24,21 @@ pub(super) struct Session {
 
 #[derive(Default)]
 struct State {
-    bench: BenchCell,
+    toolset: ToolsetCell,
     least: Option<LogLevel>,
     subscribed: BTreeSet<String>,
     beginning: VecDeque<ListChanges>,
 }
 
 impl Session {
-    /// Where the session's bench is kept.
-    pub(super) fn bench(&self) -> BenchCell {
-        self.state().bench.clone()
+    /// Where the session's toolset is kept.
+    pub(super) fn toolset(&self) -> ToolsetCell {
+        self.state().toolset.clone()
     }
 
-    /// Has the bench looked for anew: the client's roots are others.
-    pub(super) fn forget_bench(&self) {
-        self.state().bench = BenchCell::default();
+    /// Has the toolset looked for anew: the client's roots are others.
+    pub(super) fn forget_toolset(&self) {
+        self.state().toolset = ToolsetCell::default();
     }
 
     /// Which lines of the log the client wants, if it said so.

@@ -40,7 +40,7 @@ pub(super) fn detailed(task: &Task, asked: &Asked) -> Result<DetailedTask, Error
 fn done(served: &Served, asked: &Asked) -> TaskPayload {
     match served {
         Served::Reply(reply) => {
-            let answer = CallAnswer::of((**reply).clone(), false, &asked.bench.scope);
+            let answer = CallAnswer::of((**reply).clone(), false, &asked.toolset.scope);
             TaskPayload::Completed { result: object(&message::result(answer)) }
         }
         Served::Needs(ability) => TaskPayload::Failed { error: object(&message::missing(*ability)) },

@@ -3,7 +3,7 @@
 use super::world::{World, delegate, gone_on, kept};
 use crate::approvals::deny;
 use haft_core::EventKind;
-use haft_tools_core::{Approval, CallOutcome, PendingCall, ResumeRefused};
+use haft_tools_core::{Approval, CallOutcome, PendingCall, ResumptionError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ async fn check(in_place: bool, tasks: Vec<Option<usize>>, rounds: Vec<Round>) {
         let all = (0..round.at_once).map(|_| world.try_resume(&outer, Approval::Approve));
         let (went_on, refused): (Vec<_>, Vec<_>) =
             futures_util::future::join_all(all).await.into_iter().partition(Result::is_ok);
-        assert!(refused.iter().all(|refused| matches!(refused, Err(ResumeRefused::ResumedBefore { .. }))));
+        assert!(refused.iter().all(|refused| matches!(refused, Err(ResumptionError::ResumedBefore { .. }))));
         let [Ok(next)] = <[_; 1]>::try_from(went_on).unwrap() else { unreachable!("it is ok") };
         outcome = next;
         let mut wrote: Vec<String> = expected.values().flatten().cloned().collect();

@@ -6,7 +6,7 @@ use crate::fixture::outline;
 use crate::held::Full;
 use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, ToolReply};
-use haft_tools_core::{Approval, PendingCall, ResumeRefused};
+use haft_tools_core::{Approval, PendingCall, ResumptionError};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ async fn check(world: &World, outer: &PendingCall, reply: ToolReply, expect: Exp
     for leaf in outer.leaves() {
         assert!(!world.is_open(leaf).await);
         let refused = world.try_resume(leaf, Approval::Approve).await;
-        assert!(matches!(refused, Err(ResumeRefused::ResumedBefore { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ResumptionError::ResumedBefore { .. })), "{refused:?}");
     }
     assert!(world.wrote().is_empty());
 }
@@ -90,7 +90,7 @@ async fn one_that_is_asked_about_again_keeps_what_it_waited_for_until_that_is_an
             continue;
         }
         let edited = later.try_resume(&asked, Approval::Edit { input: json!({}) }).await;
-        assert!(matches!(edited, Err(ResumeRefused::Begun { .. })));
+        assert!(matches!(edited, Err(ResumptionError::Begun { .. })));
         let reply = gone_on(&later.resume(&asked, deny("")).await);
         check(
             &later,

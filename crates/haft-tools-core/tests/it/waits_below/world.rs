@@ -4,7 +4,7 @@ use haft_core::{CallId, ToolCall, ToolError, ToolOutput, ToolReply, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, Approval, Batch, CallContext, CallOutcome, CallScope, Claim, Journal,
     JournalRecord, LocalExecutor, LocalExecutorBuilder, MemoryJournal, MemoryPending, PendingCall,
-    PendingStore, Policy, Prepared, ResumeRefused, Resumption, Rule, Tool, ToolExecutor as _, ToolRegistry,
+    PendingStore, Policy, Prepared, Resumption, ResumptionError, Rule, Tool, ToolExecutor as _, ToolRegistry,
     approver_fn,
 };
 use serde_json::{Value, json};
@@ -139,7 +139,7 @@ impl World {
         &self,
         outer: &PendingCall,
         approval: Approval,
-    ) -> Result<CallOutcome, ResumeRefused> {
+    ) -> Result<CallOutcome, ResumptionError> {
         self.executor.resume(Resumption::new(outer.scope(), outer.clone(), approval)).await
     }
 

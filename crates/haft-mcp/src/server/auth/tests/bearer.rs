@@ -1,7 +1,7 @@
 use super::super::{AuthorizationServer, Introspection, JwtBearer};
 use super::id_server::IdServer;
 use super::signer::Signer;
-use crate::server::authenticator::{Authenticator, Denied};
+use crate::server::authenticator::{AuthenticationError, Authenticator};
 use crate::server::caller::Principal;
 use haft_testkit::LogCapture;
 use serde_json::{Value, json};
@@ -21,12 +21,16 @@ fn named(server: &IdServer) -> AuthorizationServer {
     AuthorizationServer::new(&server.issuer, RESOURCE).unwrap().scope("tools")
 }
 
-async fn check(authenticator: &dyn Authenticator, token: &str, expected: Result<String, Denied>) {
+async fn check(
+    authenticator: &dyn Authenticator,
+    token: &str,
+    expected: Result<String, AuthenticationError>,
+) {
     assert_eq!(authenticator.check(Some(token)).await, expected.map(Principal::new));
 }
 
-fn unknown(why: &str) -> Result<String, Denied> {
-    Err(Denied::Unknown(why.to_owned()))
+fn unknown(why: &str) -> Result<String, AuthenticationError> {
+    Err(AuthenticationError::Unknown(why.to_owned()))
 }
 
 #[tokio::test]
@@ -47,11 +51,11 @@ async fn knows_callers_by_tokens_that_are_signed_for_here() {
     check(&bearer, &signer.token(&header, &other), unknown("the token is not for this server")).await;
     let mut other = claims(&server);
     other["scope"] = json!("read");
-    check(&bearer, &signer.token(&header, &other), Err(Denied::Scope("tools".into()))).await;
+    check(&bearer, &signer.token(&header, &other), Err(AuthenticationError::Scope("tools".into()))).await;
     let forged = Signer::p256().token(&header, &claims(&server));
     check(&bearer, &forged, unknown("the token's signature is wrong")).await;
     check(&bearer, "a.b.c", unknown("the token is not well formed")).await;
-    assert_eq!(bearer.check(None).await, Err(Denied::Unknown("there is no token".into())));
+    assert_eq!(bearer.check(None).await, Err(AuthenticationError::Unknown("there is no token".into())));
     assert_eq!(
         bearer.metadata(),
         Some(&json!({
@@ -79,7 +83,8 @@ async fn keys_that_are_not_known_do_not_make_it_ask_again_and_again() {
 async fn says_that_it_cannot_tell_where_there_are_no_keys() {
     let (server, signer) = (IdServer::new().await, Signer::ed25519());
     let token = signer.token(&json!({ "alg": "EdDSA" }), &claims(&server));
-    let unavailable = |why: &str| Err(Denied::Unavailable(format!("no keys to check tokens with: {why}")));
+    let unavailable =
+        |why: &str| Err(AuthenticationError::Unavailable(format!("no keys to check tokens with: {why}")));
     check(&JwtBearer::new(named(&server)), &token, unavailable("it answered 404")).await;
     server.say("/keys", json!("no keys"));
     check(&JwtBearer::new(named(&server)), &token, unavailable("what it answered is not a set of keys"))
@@ -137,7 +142,7 @@ async fn asks_what_a_token_is_and_remembers_it() {
     .await;
     check_said(4, &|said| _ = said["aud"].take(), unknown("the token is not for this server")).await;
     check_said(5, &|said| said["exp"] = json!(1), unknown("the token has expired")).await;
-    check_said(6, &|said| said["scope"] = json!(""), Err(Denied::Scope("tools".into()))).await;
+    check_said(6, &|said| said["scope"] = json!(""), Err(AuthenticationError::Scope("tools".into()))).await;
     check_said(7, &|said| _ = said["iss"].take(), Ok(alice.clone())).await;
     check_said(
         8,
@@ -148,7 +153,8 @@ async fn asks_what_a_token_is_and_remembers_it() {
     // One that ends at once is asked about each time.
     check_said(9, &|said| said["exp"] = json!(now() - 30), Ok(alice.clone())).await;
     server.unsay("/introspect");
-    let down = Err(Denied::Unavailable("the token cannot be asked about: it answered 404".into()));
+    let down =
+        Err(AuthenticationError::Unavailable("the token cannot be asked about: it answered 404".into()));
     check(&introspection, "token 9", down).await;
     check(&introspection, "opaque token/+", Ok(alice)).await;
     let debug = format!("{introspection:?}");

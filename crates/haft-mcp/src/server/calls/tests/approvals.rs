@@ -1,6 +1,6 @@
 use super::super::fixture::{Paper, Stage, Told, accept, approval, message, through};
 use super::super::refusal;
-use crate::server::ask::{Ask, Unasked};
+use crate::server::ask::{Ask, ClientAskError};
 use crate::server::line::Served;
 use expect_test::expect;
 use haft_tools_core::{Approval, MemoryPending, PendingId, PendingStore};
@@ -14,7 +14,7 @@ fn path() -> Value {
 const FIRST: (Option<&str>, Value) = (None, Value::Null);
 
 /// Serves a person of the older era, who answers like this.
-async fn check_legacy(answer: Result<Value, Unasked>, reply: &str, runs: usize) {
+async fn check_legacy(answer: Result<Value, ClientAskError>, reply: &str, runs: usize) {
     let server = Stage::new([]);
     let line = Arc::new(Paper::legacy(move |_: &Ask| Some(answer.clone())));
     let told = Told::from(server.call(Arc::clone(&line), "write", path(), FIRST).await);
@@ -40,7 +40,7 @@ async fn the_older_era_is_asked_by_a_request() {
     )
     .await;
     check_legacy(
-        Err(Unasked::Declined),
+        Err(ClientAskError::Declined),
         "denied: this call was not approved; do not repeat it, find another way or say what you would need",
         0,
     )
@@ -254,9 +254,9 @@ async fn an_approval_for_another_run_does_not_count() {
     let Told::Waits(id) = Told::from(server.call(line, "write", path(), FIRST).await) else { panic!() };
     server.store.answer(&PendingId::new(id), &Approval::Approve).await.unwrap();
     let other = Stage::instance([], super::super::ParkedLimits::default(), Arc::clone(&server.store));
-    let mut bench = Arc::into_inner(other.bench).unwrap();
-    bench.scope = haft_tools_core::CallScope::new("mcp-2".parse().unwrap());
-    let other = Stage { bench: Arc::new(bench), ..other };
+    let mut toolset = Arc::into_inner(other.toolset).unwrap();
+    toolset.scope = haft_tools_core::CallScope::new("mcp-2".parse().unwrap());
+    let other = Stage { toolset: Arc::new(toolset), ..other };
     let line = Arc::new(Paper::modern("bob").mute());
     assert!(matches!(Told::from(other.call(line, "write", path(), FIRST).await), Told::Waits(_)));
     assert!(other.ran.all().is_empty());

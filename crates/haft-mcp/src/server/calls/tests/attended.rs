@@ -1,7 +1,7 @@
 //! Calls that stay open while somebody else than the client answers.
 
 use super::super::fixture::{Paper, Stage, Told};
-use crate::server::ask::{Ask, Unasked};
+use crate::server::ask::{Ask, ClientAskError};
 use haft_core::Digest;
 use haft_tools_core::{Answered, Approval, Claim, PendingCall, PendingStore};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn path() -> Value {
 
 fn stage() -> Arc<Stage> {
     let mut server = Stage::new([]);
-    Arc::get_mut(&mut server.bench).unwrap().attended = Some(Duration::from_mins(10));
+    Arc::get_mut(&mut server.toolset).unwrap().attended = Some(Duration::from_mins(10));
     Arc::new(server)
 }
 
@@ -108,7 +108,8 @@ async fn what_the_client_cancels_cannot_be_approved_any_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_cannot_be_asked_after_all_leaves_it_to_others() {
-    let line = Paper::legacy(|_: &Ask| Some(Err(Unasked::Unable(crate::server::caller::Ability::Forms))));
+    let line =
+        Paper::legacy(|_: &Ask| Some(Err(ClientAskError::Unable(crate::server::caller::Ability::Forms))));
     let (told, _) = answered(line, Approval::Approve).await;
     assert_eq!(told.reply(), "ok: written");
 }

@@ -53,7 +53,7 @@ fn stage_over(store: Arc<dyn PendingStore>) -> Stage {
     });
     let look = Probe::new("look", |_, _| async { Ok("seen".into()) }).idempotent();
     let stage = Stage::instance([delegate, look], ParkedLimits::default(), store);
-    assert!(house.set((Arc::clone(&stage.bench.executor), Arc::clone(&stage.store))).is_ok());
+    assert!(house.set((Arc::clone(&stage.toolset.executor), Arc::clone(&stage.store))).is_ok());
     stage
 }
 

@@ -1,6 +1,6 @@
 use super::super::fixture::{Dropped, Paper, Probe, Stage, Told, accept, message};
 use super::super::{ParkedLimits, RoundEnd};
-use crate::server::ask::{Ask, AskKind, Unasked};
+use crate::server::ask::{Ask, AskKind, ClientAskError};
 use crate::server::caller::{Ability, Principal};
 use crate::server::line::Line;
 use crate::server::round::Binding;
@@ -193,7 +193,7 @@ async fn nobody_is_asked_who_cannot_answer() {
         let told = Told::from(server.call(Arc::new(line), "greet", json!({}), FIRST).await);
         assert_eq!(told.reply(), "error: failed: nobody can be asked here; go on without the answer");
     }
-    let line = Paper::legacy(|_: &Ask| Some(Err(Unasked::Cancelled)));
+    let line = Paper::legacy(|_: &Ask| Some(Err(ClientAskError::Cancelled)));
     let told = Told::from(server.call(Arc::new(line), "greet", json!({}), FIRST).await);
     assert_eq!(told.reply(), "error: failed: the user does not want to answer; go on without the answer");
 }

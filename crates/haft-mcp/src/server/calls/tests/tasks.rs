@@ -66,7 +66,7 @@ async fn a_long_call_goes_on_as_a_task_of_its_owner() {
     assert!(server.calls.tasks().cancel(&task, &bob).is_none());
     sleep(Duration::from_secs(6)).await;
     assert_eq!(status(&server, &task), "ok: done");
-    assert_eq!(Arc::strong_count(&server.bench), 1, "what has ended holds nothing");
+    assert_eq!(Arc::strong_count(&server.toolset), 1, "what has ended holds nothing");
     sleep(Duration::from_secs(301)).await;
     assert_eq!(status(&server, &task), "unknown");
 }

@@ -1,6 +1,6 @@
 use super::super::{HttpConfig, HttpListener, Rate, ServeError};
 use super::stage::{Stage, post};
-use crate::server::authenticator::{Authenticator, Denied};
+use crate::server::authenticator::{AuthenticationError, Authenticator};
 use crate::server::caller::Principal;
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -11,12 +11,12 @@ struct Names(Value);
 
 #[async_trait]
 impl Authenticator for Names {
-    async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied> {
+    async fn check(&self, bearer: Option<&str>) -> Result<Principal, AuthenticationError> {
         match bearer {
-            Some("narrow") => Err(Denied::Scope("tools:call".into())),
-            Some("unclear") => Err(Denied::Unavailable("the server of tokens is down".into())),
+            Some("narrow") => Err(AuthenticationError::Scope("tools:call".into())),
+            Some("unclear") => Err(AuthenticationError::Unavailable("the server of tokens is down".into())),
             Some(name) if name.len() < 9 => Ok(Principal::new(name)),
-            _ => Err(Denied::Unknown("no such name".into())),
+            _ => Err(AuthenticationError::Unknown("no such name".into())),
         }
     }
 

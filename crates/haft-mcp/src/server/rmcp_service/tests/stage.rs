@@ -2,8 +2,8 @@
 
 use crate::server::tool_server::Ended;
 use crate::{
-    Ability, Ask, AskKind, Bench, Caller, CallingClient, ListedTemplate, LogLevel, PromptMessage, Prompts,
-    Resources, ServedPrompt, ToolServer, Toolbox,
+    Ability, Ask, AskKind, Caller, CallingClient, ListedTemplate, LogLevel, PromptMessage, Prompts,
+    Resources, ServedPrompt, ToolServer, Toolbox, Toolset,
 };
 use async_trait::async_trait;
 use haft_core::{Content, Schema, ToolError, ToolOutput, ToolSpec};
@@ -92,9 +92,9 @@ impl Host {
             .build();
         let tools = self.tools.clone();
         let scope = CallScope::new("mcp-test".parse().unwrap());
-        let bench = Bench::new(move || tools.borrow().clone(), Arc::new(executor), scope, pending);
-        let bench = Arc::new(bench.instructions("All is allowed."));
-        ToolServer::builder(One { bench, host: self.clone() })
+        let toolset = Toolset::new(move || tools.borrow().clone(), Arc::new(executor), scope, pending);
+        let toolset = Arc::new(toolset.instructions("All is allowed."));
+        ToolServer::builder(One { toolset, host: self.clone() })
             .prompts(Nothing(self.clone()))
             .resources(Nothing(self.clone()))
             .build()
@@ -111,17 +111,17 @@ impl Host {
 }
 
 struct One {
-    bench: Arc<Bench>,
+    toolset: Arc<Toolset>,
     host: Host,
 }
 
 #[async_trait]
 impl Toolbox for One {
-    async fn bench(&self, caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
+    async fn toolset(&self, caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Toolset>, String> {
         if caller.principal.as_str() == "nobody" {
             return Err("nothing is served to nobody".to_owned());
         }
-        Ok(self.bench.clone())
+        Ok(self.toolset.clone())
     }
 
     fn changes(&self) -> Option<Changes> {
@@ -220,7 +220,7 @@ impl Action for Doing {
                 let answer = client.ask(vec![Ask::new("who", form)]).await.remove("who").unwrap();
                 Ok(ToolOutput::text(match answer {
                     Ok(content) => format!("it is {}", content["name"]),
-                    Err(unasked) => unasked.to_string(),
+                    Err(error) => error.to_string(),
                 }))
             }
             "tell" => {

@@ -10,7 +10,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// Whatever it is, nothing was written half.
 ///
 /// ```
-/// use haft_store::{ChildRuns as _, SqliteStore, StoreFault};
+/// use haft_store::{ChildRuns as _, DatabaseError, SqliteStore};
 /// use serde_json::json;
 /// use std::error::Error as _;
 ///
@@ -18,10 +18,10 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = SqliteStore::in_memory()?;
 /// let error = store.keep_child(&"run-2".parse()?, json!({}), 0, vec![]).await.unwrap_err();
-/// let fault = error.source().and_then(|source| source.downcast_ref::<StoreFault>()).ok_or("another error")?;
-/// assert!(matches!(fault, StoreFault::OutOfStep { run, .. } if run == "run-2"));
+/// let error = error.source().and_then(|source| source.downcast_ref::<DatabaseError>()).ok_or("another error")?;
+/// assert!(matches!(error, DatabaseError::OutOfStep { run, .. } if run == "run-2"));
 /// assert_eq!(
-///     fault.to_string(),
+///     error.to_string(),
 ///     "the state of the run `run-2` does not follow what was kept of it: it has no record; begin the run anew"
 /// );
 /// # Ok(())
@@ -29,7 +29,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StoreFault {
+pub enum DatabaseError {
     /// Another process, or another task of this one, did not let go of the database in time.
     #[error(
         "the database was locked for longer than {} ms; try again, and end the process that has it open if that does not help",
@@ -127,7 +127,7 @@ pub enum StoreFault {
     },
 }
 
-impl StoreFault {
+impl DatabaseError {
     /// Sorts what SQLite said.
     pub(crate) fn of(error: Error, waited: Duration) -> Self {
         let code = error.sqlite_error_code();
