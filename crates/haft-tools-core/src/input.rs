@@ -1,10 +1,12 @@
 mod closing;
 
+use crate::validation::cut;
 use haft_core::{Schema, ToolError};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
+use serde_path_to_error::Segment;
 
 /// Derives the input schema of a type: JSON Schema 2020-12, closed against unknown properties.
 ///
@@ -79,42 +81,54 @@ fn derive<T: JsonSchema>() -> Value {
 ///
 /// # Errors
 ///
-/// When the type accepts less than its schema says; the text tells the model what was expected.
+/// When the type accepts less than its schema says; the text tells the model what was expected and, as far as that is
+/// known, where.
 pub fn parse_input<T: DeserializeOwned>(input: &Value) -> Result<T, ToolError> {
-    T::deserialize(input).or_else(|error| {
+    T::deserialize(input).or_else(|_| {
         let mut whole = input.clone();
-        if make_whole(&mut whole)
-            && let Ok(parsed) = T::deserialize(&whole)
-        {
-            return Ok(parsed);
-        }
-        Err(ToolError::invalid_input(format!(
-            "the arguments do not fit: {error}; correct them and call the tool again"
-        )))
+        make_whole(&mut whole);
+        // Says where it fails, too, which takes longer.
+        serde_path_to_error::deserialize(&whole).map_err(|error| {
+            let (place, error) = (pointer(error.path()), error.into_inner());
+            let at = if place.is_empty() { place } else { format!(" at `{}`", cut(&place)) };
+            ToolError::invalid_input(format!(
+                "the arguments do not fit{at}: {error}; correct them and call the tool again"
+            ))
+        })
     })
 }
 
-/// Writes every whole number without a fraction; tells whether there was one to change.
-fn make_whole(value: &mut Value) -> bool {
+/// Writes a place as a JSON pointer, as far as it is known.
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => pointer.extend(["/", &index.to_string()]),
+            Segment::Map { key } | Segment::Enum { variant: key } => {
+                pointer.extend(["/", &key.replace('~', "~0").replace('/', "~1")]);
+            }
+            Segment::Unknown => break,
+        }
+    }
+    pointer
+}
+
+/// Writes every whole number without a fraction.
+fn make_whole(value: &mut Value) {
     // Beyond 2^53 a float no longer holds every integer, so which one was meant cannot be known.
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) => {
-            let Some(float) = number
-                .as_f64()
-                .filter(|float| number.is_f64() && float.fract() == 0.0 && (-LIMIT..=LIMIT).contains(float))
-            else {
-                return false;
-            };
-            #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
-            let integer = float as i64;
-            *number = Number::from(integer);
-            true
+            let is_whole =
+                |float: &f64| number.is_f64() && float.fract() == 0.0 && (-LIMIT..=LIMIT).contains(float);
+            if let Some(float) = number.as_f64().filter(is_whole) {
+                #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+                let integer = float as i64;
+                *number = Number::from(integer);
+            }
         }
-        Value::Array(items) => items.iter_mut().fold(false, |changed, item| make_whole(item) | changed),
-        Value::Object(members) => {
-            members.values_mut().fold(false, |changed, member| make_whole(member) | changed)
-        }
-        Value::Null | Value::Bool(_) | Value::String(_) => false,
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(members) => members.values_mut().for_each(make_whole),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
 }

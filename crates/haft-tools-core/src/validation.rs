@@ -10,6 +10,7 @@ mod violation;
 
 pub(crate) use bounds::is_within;
 pub use compiled::{CompileSchemaError, CompiledSchema, InvalidValueError};
+pub(crate) use violation::cut;
 
 use bounds::Unfit;
 use haft_core::{Repair, Schema};

@@ -246,7 +246,8 @@ fn said(error: &dyn Display) -> String {
     cut_to(&error.to_string(), MOST_SAID)
 }
 
-fn cut(text: &str) -> String {
+/// Bounds what is quoted of arguments.
+pub(crate) fn cut(text: &str) -> String {
     cut_to(text, MOST_QUOTED)
 }
 

@@ -72,9 +72,19 @@ async fn whole_numbers_are_taken_however_they_are_written() {
     check::<Numbers>(json!({ "small": 5.0, "real": 0.5, "any": { "a": 1.0 } }), expect![[r#"
         ok
         Numbers { small: Some(5), large: None, real: Some(0.5), any: Some(Object {"a": Number(1)}), many: None }"#]]).await;
-    check::<Numbers>(json!({ "large": 1e300 }), expect![[r#"
+    check::<Numbers>(
+        json!({ "many": [1, 1e30] }),
+        expect![[r#"
         error: invalid input
-        the arguments do not fit: invalid type: floating point `1e+300`, expected i64; correct them and call the tool again"#]]).await;
+        the arguments do not fit `t`:
+        - at `/many/1`: 1e+30 is greater than the maximum of 255
+        correct them and call the tool again"#]],
+    )
+    .await;
+    // The one that is taken is not the one that is wrong.
+    check::<Numbers>(json!({ "small": 5.0, "large": 1e300 }), expect![[r#"
+        error: invalid input
+        the arguments do not fit at `/large`: invalid type: floating point `1e+300`, expected i64; correct them and call the tool again"#]]).await;
     check::<Numbers>(
         json!({ "small": 5.5 }),
         expect![[r#"
@@ -184,12 +194,12 @@ async fn what_a_type_refuses_is_answered_in_its_words() {
     check::<Pair>(
         json!({ "even": 3 }),
         expect![[r#"
-        error: invalid input
-        the arguments do not fit: 3 is odd; give an even number; correct them and call the tool again"#]],
+            error: invalid input
+            the arguments do not fit at `/even`: 3 is odd; give an even number; correct them and call the tool again"#]],
     )
     .await;
     let unchecked = parse_input::<Numbers>(&json!({ "small": 256 })).unwrap_err();
-    expect!["the arguments do not fit: invalid value: integer `256`, expected u8; correct them and call the tool again"].assert_eq(unchecked.message());
+    expect!["the arguments do not fit at `/small`: invalid value: integer `256`, expected u8; correct them and call the tool again"].assert_eq(unchecked.message());
 }
 
 /// Calls a tool with this result, and prints the parts the model reads, the structured result and the output schema.
