@@ -84,6 +84,13 @@ impl PolicySource for LocalPolicySource {
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        path.canonicalize()
+        path.canonicalize().map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound && path.is_symlink() {
+                let leads_nowhere = "it is a link that leads nowhere; remove it, or have it lead to a file";
+                io::Error::new(io::ErrorKind::InvalidInput, leads_nowhere)
+            } else {
+                error
+            }
+        })
     }
 }

@@ -57,7 +57,7 @@ fn a_file_that_cannot_be_read_is_not_passed_over() {
         &tree,
         &["call", "read_file", r#"{"path":"notes.md"}"#],
         expect![[r#"
-        stderr: error: $XDG_CONFIG_HOME/haft/haft.toml: cannot be read: there is no such file
+        stderr: error: $XDG_CONFIG_HOME/haft/haft.toml: cannot be read: it is a link that leads nowhere; remove it, or have it lead to a file
         stderr: 
         stderr: Correct the policy, then try it with `haft policy check FILE`.
         exit 2

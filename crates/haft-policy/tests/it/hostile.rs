@@ -34,6 +34,18 @@ fn files_on_the_disk_are_read_as_far_as_they_are_policies() {
     assert_eq!(read(""), Err("it is not a regular file".to_owned()));
     assert_eq!(read("fine.toml"), Ok("[permissions]\n".to_owned()));
     assert!(LocalPolicySource.read(std::path::Path::new("/dev/zero")).is_err());
+    std::os::unix::fs::symlink("none.toml", path("link.toml")).unwrap();
+    expect![
+        "error: policy: cannot be read: it is a link that leads nowhere; remove it, or have it lead to a file"
+    ]
+    .assert_eq(
+        &PolicyLoader::new(language())
+            .user(path("link.toml"))
+            .load()
+            .unwrap_err()
+            .to_string()
+            .replace(&*path("link.toml").to_string_lossy(), "policy"),
+    );
 }
 
 #[test]
