@@ -91,6 +91,7 @@ mod marker;
 mod preparation;
 mod process_tree;
 mod program;
+mod remove_tree;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 mod spawning;
@@ -104,5 +105,6 @@ pub use environment::{Environment, EnvironmentError};
 pub use live_process::{LiveProcess, ProcessSignal};
 pub use process_tree::ProcessTree;
 pub use program::Program;
+pub use remove_tree::remove_tree;
 pub use temporary_directory::TemporaryDirectory;
 pub use terminal::Terminal;

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,11 +11,10 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, lstat, open};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::remove_tree;
+
 /// How often it is tried again where another process took for left over what was just made.
 const TRIES: u32 = 16;
-
-/// How deep directories are opened up whose owner may not write into them.
-const MOST_LEVELS: u32 = 64;
 
 /// Where this process has looked for what was left, and for which purpose.
 static SWEPT: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
@@ -89,7 +88,8 @@ impl TemporaryDirectory {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        remove(&self.path);
+        // What cannot be removed is the next process's to try.
+        let _ = remove_tree(&self.path);
     }
 }
 
@@ -145,7 +145,7 @@ fn remove_left_over(directory: &Path, purpose: &str, start: &str) {
             && is_own(&entry.path())
             && let Ok(Some(_held)) = lock(&entry.path())
         {
-            remove(&entry.path());
+            let _ = remove_tree(&entry.path());
         }
     }
 }
@@ -157,24 +157,4 @@ fn is_number(text: &str) -> bool {
 
 fn is_own(path: &Path) -> bool {
     lstat(path).is_ok_and(|stat| stat.st_uid == geteuid().as_raw())
-}
-
-/// Removes a directory as far as that can be done; what stays is the next process's to try.
-fn remove(path: &Path) {
-    let is_closed = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
-    if fs::remove_dir_all(path).is_err_and(is_closed) {
-        open_up(path, MOST_LEVELS);
-        let _ = fs::remove_dir_all(path);
-    }
-}
-
-/// Lets the owner write into all directories, some of which programs close, such as caches of modules; follows no link.
-fn open_up(directory: &Path, levels: u32) {
-    let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        if levels > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path(), levels - 1);
-        }
-    }
 }

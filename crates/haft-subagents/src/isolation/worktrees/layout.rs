@@ -4,9 +4,9 @@ use haft_core::{Digest, RunId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
@@ -222,26 +222,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
 
 /// Removes a directory with all that is in it; what a child locked itself out of is opened first.
 pub(super) fn remove_tree(path: &Path) -> Result<(), WorkplaceError> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            open_directories(path);
-            gone(path, fs::remove_dir_all(path))
-        }
-        removed => gone(path, removed),
-    }
-}
-
-/// Lets the owner into every directory, following no link.
-fn open_directories(path: &Path) {
-    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
-        return;
-    }
-    let _ = fs::set_permissions(path, Permissions::from_mode(0o700));
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_directories(&entry.path());
-        }
-    }
+    gone(path, haft_process::remove_tree(path))
 }
 
 /// What is not there need not be removed.
