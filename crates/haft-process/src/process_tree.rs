@@ -247,7 +247,8 @@ impl ProcessTree {
 
     /// Ends all processes that are alive: asks them to (`SIGTERM`), and kills those that have not ended after a grace.
     ///
-    /// Killing is repeated for about a second, until none is left that can be found.
+    /// Killing is repeated for about a second, until none is left that can be found. On Linux this waits as long for those that
+    /// have ended to let go of their directory, files, locks and ports, so that these are free when it returns.
     ///
     /// # Cancel safety
     ///
@@ -260,7 +261,7 @@ impl ProcessTree {
         let mut survivors = self.wait_for_end(survivors, grace).await;
         // Repeated, because a process may have forked between the look and the signal.
         for _ in 0..KILLS {
-            if survivors.is_empty() {
+            if survivors.hold_nothing() {
                 survivors.kill_uncounted();
                 return;
             }

@@ -43,11 +43,18 @@ pub(crate) struct Survivors {
     control_group: Option<Arc<Group>>,
     /// The control group, if it has living members that do not count.
     uncounted: Option<Arc<Group>>,
+    /// Whether one of them is on its way out: it runs no program any more, and may still hold its directory and its files.
+    is_one_leaving: bool,
 }
 
 impl Survivors {
     pub(crate) fn is_empty(&self) -> bool {
         self.group.is_none() && self.others.is_empty() && self.control_group.is_none()
+    }
+
+    /// Tells whether nobody is alive and nobody who was holds anything any more.
+    pub(crate) fn hold_nothing(&self) -> bool {
+        self.is_empty() && !self.is_one_leaving
     }
 
     /// Kills who does not count once nobody is left who does.

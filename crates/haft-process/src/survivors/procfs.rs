@@ -64,7 +64,7 @@ fn add_members(survivors: &mut Survivors, group: &Arc<Group>) {
                 continue;
             }
             match Status::read(&place_of(process.as_raw_pid())).filter(|_| is_told) {
-                Some(status) if status.is_dead => {}
+                Some(status) if status.is_dead => survivors.is_one_leaving |= status.is_leaving,
                 Some(status) if lifeline::is_one(&place_of(status.session)) => {
                     survivors.uncounted = Some(Arc::clone(group));
                 }
@@ -173,16 +173,14 @@ fn find_among_all(leader: Pid, marker: &Marker) -> Survivors {
 fn add(survivors: &mut Survivors, number: i32, leader: Pid, marker: &Marker) {
     let process = place_of(number);
     let Some((pid, status)) = Pid::from_raw(number).zip(Status::read(&process)) else { return };
+    let is_member = status.group == leader.as_raw_pid();
+    let is_known = || status.session == leader.as_raw_pid() || is_limited(&process, marker);
     if status.is_dead {
-        return;
-    }
-    if status.group == leader.as_raw_pid() {
+        survivors.is_one_leaving |= status.is_leaving && (is_member || is_known());
+    } else if is_member {
         survivors.group = Some(leader);
         survivors.members.push(pid);
-    } else if status.session == leader.as_raw_pid()
-        || is_limited(&process, marker)
-        || is_marked(&process, marker)
-    {
+    } else if is_known() || is_marked(&process, marker) {
         survivors.others.push(pid);
     }
 }
@@ -226,6 +224,8 @@ fn is_marked_now(process: &Path, marker: &Marker) -> Option<bool> {
 #[derive(Debug, PartialEq)]
 struct Status {
     is_dead: bool,
+    /// It is dead and has not let go of everything yet.
+    is_leaving: bool,
     group: i32,
     session: i32,
     /// Its environment has no variable, rather than that it cannot be seen.
@@ -248,10 +248,11 @@ impl Status {
         let threads: u32 = fields.nth(10)?.parse().ok()?;
         // A process closes its output a moment before it counts as a zombie. One whose first thread has ended looks dead
         // while its other threads go on.
-        let is_dead = (matches!(state, "Z" | "X") || flags & EXITING != 0) && threads <= 1;
+        let has_let_go = matches!(state, "Z" | "X");
+        let is_dead = (has_let_go || flags & EXITING != 0) && threads <= 1;
         let (start, end): (u64, u64) = (fields.nth(29)?.parse().ok()?, fields.next()?.parse().ok()?);
         let has_no_environment = flags & OF_THE_KERNEL != 0 || (start == end && end != 0);
-        Some(Self { is_dead, group, session, has_no_environment })
+        Some(Self { is_dead, is_leaving: is_dead && !has_let_go, group, session, has_no_environment })
     }
 }
 
@@ -269,30 +270,30 @@ mod tests {
         )
     }
 
-    fn check(line: &str, is_dead: bool, has_no_environment: bool) {
-        let expected = Status { is_dead, group: 42, session: 43, has_no_environment };
+    fn check(line: &str, [is_dead, is_leaving, has_no_environment]: [bool; 3]) {
+        let expected = Status { is_dead, is_leaving, group: 42, session: 43, has_no_environment };
         assert_eq!(Status::parse(line.as_bytes()), Some(expected), "{line}");
     }
 
     #[test]
     fn reads_the_status_behind_any_name() {
         for name in ["sleep", "", "a) Z 1 2 3", "((", "two words"] {
-            check(&line(name, "S", 0x0040_0000, 1, [100, 200]), false, false);
+            check(&line(name, "S", 0x0040_0000, 1, [100, 200]), [false, false, false]);
         }
     }
 
     #[test]
     fn knows_what_is_dead_and_what_only_looks_it() {
-        check(&line("zombie", "Z", 0x0040_0000, 1, [0, 0]), true, false);
-        check(&line("leaving", "R", 0x0040_0004, 1, [100, 200]), true, false);
-        check(&line("first thread has ended", "Z", 0x0040_0004, 3, [100, 200]), false, false);
+        check(&line("zombie", "Z", 0x0040_0000, 1, [0, 0]), [true, false, false]);
+        check(&line("leaving", "R", 0x0040_0004, 1, [100, 200]), [true, true, false]);
+        check(&line("first thread has ended", "Z", 0x0040_0004, 3, [100, 200]), [false, false, false]);
     }
 
     #[test]
     fn knows_what_has_no_environment_and_what_does_not_show_it() {
-        check(&line("emptied", "S", 0, 1, [100, 100]), false, true);
-        check(&line("kernel thread", "I", 0x0020_0000, 1, [0, 0]), false, true);
-        check(&line("changing its program", "R", 0, 1, [0, 0]), false, false);
+        check(&line("emptied", "S", 0, 1, [100, 100]), [false, false, true]);
+        check(&line("kernel thread", "I", 0x0020_0000, 1, [0, 0]), [false, false, true]);
+        check(&line("changing its program", "R", 0, 1, [0, 0]), [false, false, false]);
     }
 
     #[test]

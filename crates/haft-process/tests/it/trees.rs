@@ -104,6 +104,21 @@ async fn ends_all_that_came_of_a_command() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_was_ended_holds_nothing_any_more() {
+    // Its memory takes the system a while to take back, during which it still has its directory and files.
+    let text = "(head -c 200000000 /dev/zero; : > ready; sleep 60) | tail -c 200000000 > held";
+    for way in [Way::Program, Way::Command] {
+        let directory = TempDir::new().unwrap();
+        let mut tree = start_by(way, text, &directory).await;
+        tree.end(Duration::from_millis(200)).await;
+        assert!(!is_inhabited(&directory), "{way:?}");
+        assert!(tree.reap().is_some(), "{way:?}");
+        tree.let_go();
+    }
+}
+
 #[tokio::test]
 async fn kills_all_that_came_of_a_command_when_dropped() {
     for text in STUBBORN {
