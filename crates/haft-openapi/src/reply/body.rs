@@ -78,7 +78,12 @@ pub(super) async fn collect(
         }
         let wanted = bytes.len() + piece.len();
         if bytes.capacity() < wanted {
-            bytes.reserve_exact(wanted.max(bytes.len() * 2).min(most) - bytes.len());
+            // The last step is the most that is taken, and the one before half of it, whatever sizes the pieces have.
+            let mut room = most;
+            while room / 2 >= wanted {
+                room /= 2;
+            }
+            bytes.reserve_exact(room - bytes.len());
         }
         bytes.extend_from_slice(&piece);
         so_far(bytes.len());
