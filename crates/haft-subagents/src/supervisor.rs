@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 /// Starts the runs that other runs ask for, and is the only one who does: so no run starts more of them, deeper, or at more
 /// cost than it may, whichever way it asks.
@@ -197,9 +197,14 @@ impl Supervisor {
         let run = order.record.run.clone();
         order.drive = house.live.try_enter(&run, &order.token);
         let (tell, told) = oneshot::channel();
-        // Only a run that is waited for is within the span of its call, which would not end before a run in the background.
-        let work = async move { _ = tell.send(house.drive(order).await) };
-        let task = self.task(work.in_current_span());
+        // Only a run that is waited for is within the span of its call, which would not end before a run in the background; and
+        // it has left the span when the call is told.
+        let span = Span::current();
+        let work = async move {
+            let record = house.drive(order).instrument(span).await;
+            _ = tell.send(record);
+        };
+        let task = self.task(work);
         Attended { house: Arc::clone(&self.0.house), run, task, call, told }
     }
 
