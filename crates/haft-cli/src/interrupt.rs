@@ -43,8 +43,10 @@ impl Stops {
 pub(crate) fn cancel_on_interrupt() -> (CancellationToken, AbortOnDropHandle<()>) {
     let token = cut_off().child_token();
     let cancel = token.clone();
+    // Listened to before anything is begun.
+    let stops = Stops::listen();
     let task = tokio::spawn(async move {
-        let Ok(mut stops) = Stops::listen() else { return };
+        let Ok(mut stops) = stops else { return };
         stops.next().await;
         errln!("\nstopping; press Ctrl-C again to stop at once");
         cancel.cancel();
@@ -74,8 +76,9 @@ impl Interrupts {
         let current: Arc<Mutex<Option<CancellationToken>>> = Arc::default();
         let idle = CancellationToken::new();
         let (watched, unused) = (Arc::clone(&current), idle.clone());
+        let stops = Stops::listen();
         let watch = tokio::spawn(async move {
-            let Ok(mut stops) = Stops::listen() else { return };
+            let Ok(mut stops) = stops else { return };
             loop {
                 let stop = stops.next().await;
                 if stop != Stop::Pressed {

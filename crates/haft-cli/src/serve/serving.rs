@@ -28,8 +28,7 @@ const INTROSPECTION_SECRET: &str = "HAFT_INTROSPECTION_SECRET";
 /// How long requests may go on that are being served when the process is to end.
 const ENDING: Duration = Duration::from_millis(300);
 
-/// How long calls that are cancelled are waited for: a little longer than each is given to end, and less than is left of
-/// the second when the last client has gone.
+/// How long calls that are cancelled are waited for where nobody could be served: a little longer than each is given to end.
 const CANCELLING: Duration = Duration::from_millis(350);
 
 /// Says how clients reach this server.
@@ -99,7 +98,7 @@ pub(super) async fn run(serving: Serving, ending: &Ending) -> Result<()> {
     if ended.is_ok() {
         ending.begin();
     }
-    let _ = timeout(CANCELLING, server.stop()).await;
+    let _ = timeout(ending.left_for_calls().unwrap_or(CANCELLING), server.stop()).await;
     ended
 }
 
