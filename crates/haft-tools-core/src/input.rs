@@ -105,12 +105,17 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
         match segment {
             Segment::Seq { index } => pointer.extend(["/", &index.to_string()]),
             Segment::Map { key } | Segment::Enum { variant: key } => {
-                pointer.extend(["/", &key.replace('~', "~0").replace('/', "~1")]);
+                pointer.extend(["/", &pointer_step(key)]);
             }
             Segment::Unknown => break,
         }
     }
     pointer
+}
+
+/// Writes a name as one step of a JSON pointer (RFC 6901, section 3).
+pub(crate) fn pointer_step(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Writes every whole number without a fraction.

@@ -1,6 +1,8 @@
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
+use crate::input::pointer_step;
+
 /// The most levels of arrays and objects that a schema or arguments may have: as many as `serde_json` reads of a text.
 const MOST_LEVELS: usize = 128;
 
@@ -163,9 +165,9 @@ fn pointer_to(within: &Value, wanted: *const Value) -> Option<String> {
         Value::Array(items) => {
             items.iter().enumerate().find_map(|(index, item)| below(&index.to_string(), item))
         }
-        Value::Object(members) => members
-            .iter()
-            .find_map(|(name, member)| below(&name.replace('~', "~0").replace('/', "~1"), member)),
+        Value::Object(members) => {
+            members.iter().find_map(|(name, member)| below(&pointer_step(name), member))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
