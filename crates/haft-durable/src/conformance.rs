@@ -117,7 +117,7 @@ pub async fn check(subject: &dyn Subject) -> Vec<&'static str> {
     let usual = Bench::new(subject, Limits::default()).await;
     let mut held = play(&usual, &[calls::CASES, approvals::CASES, stopping::CASES].concat()).await;
     // Long enough for an engine to tell of a call before it has ended it.
-    let hurried = Limits { approval_lifetime: Some(Duration::from_secs(1)), ..Limits::default() };
+    let hurried = Limits { approval_lifetime: Some(Duration::from_secs(5)), ..Limits::default() };
     let hurried = Bench::new(subject, hurried).await;
     held.extend(play(&hurried, approvals::LATE_CASES).await);
     held

@@ -193,7 +193,7 @@ async fn cancelling_ends_the_run_with_every_call_answered() {
     assert_eq!(state.end(), Some(&RunEnd::Cancelled));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stored_run_goes_on_where_it_stood() {
     let model = model(TWO_TURNS);
     let state = Agent::new(Arc::clone(&model), executor(Events::default())).run(scope(), "go").await;

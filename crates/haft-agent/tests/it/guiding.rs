@@ -216,7 +216,7 @@ async fn a_run_goes_on_with_what_is_said_while_its_end_is_kept() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_paused_run_is_given_back_and_goes_on_elsewhere() {
     let model = session(&["pause", "look"]);
     let first = agent(Arc::clone(&model), |agent| agent);

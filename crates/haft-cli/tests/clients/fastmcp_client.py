@@ -16,8 +16,8 @@ from fastmcp.server import create_proxy
 
 MODES = {"legacy": "legacy", "modern": "2026-07-28"}
 
-# Twice the time in which what a client no longer waits for has to be gone, in seconds.
-PATIENCE = 4
+# How long is waited until what a client no longer waits for is gone, in seconds.
+PATIENCE = 30
 
 
 # What this script is told to be the proxy with.

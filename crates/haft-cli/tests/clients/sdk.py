@@ -13,8 +13,8 @@ from mcp_types import ElicitResult
 
 MODES = {"legacy": "legacy", "modern": "2026-07-28"}
 
-# Twice the time in which what a client no longer waits for has to be gone.
-PATIENCE = 4
+# How long is waited until what a client no longer waits for is gone, in seconds.
+PATIENCE = 30
 
 
 async def use(era, target):

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// Twice the time in which what a client no longer waits for has to be gone, in milliseconds.
-const PATIENCE = 4000;
+// How long is waited until what a client no longer waits for is gone, in milliseconds.
+const PATIENCE = 30000;
 
 export async function use(era, client, transport, { onElicit, call }) {
   const questions = [];

@@ -362,7 +362,7 @@ args = ["-c", "touch started; exec sleep 600"]
     let start = std::time::Instant::now();
     check(
         &tree,
-        &["--connect", "--connect-time", "2"],
+        &["--connect", "--connect-time", "5"],
         expect![[r#"
             ok       configuration  `$XDG_CONFIG_HOME/haft/haft.toml`
             ok       workdir        TREE/work
@@ -371,7 +371,7 @@ args = ["-c", "touch started; exec sleep 600"]
                                     because: the server ended before it had answered: it exited with code 3; it last wrote: out of order
                                     because: it said: out of order
                                     next: put right what the cause says; `haft mcp status ends` tries again
-            error    mcp hangs      it did not answer within 2 s
+            error    mcp hangs      it did not answer within 5 s
                                     next: give more time with `--connect-time`, and see `haft mcp logs hangs`
             ok       state          nothing is remembered yet; it will be in `TREE/state/haft/haft.db`
             ok       files          nobody else can write what is configured or remembered

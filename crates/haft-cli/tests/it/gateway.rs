@@ -28,8 +28,9 @@ const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
 /// Is `haft serve` with the servers `one` and `two`, which have the same tools, and the clients `laptop` and `guest`.
 struct Gateway {
-    user: User,
+    /// Ends before what it works in is removed.
     served: Served,
+    user: User,
 }
 
 impl Gateway {
@@ -63,7 +64,7 @@ impl Gateway {
         let mut command = user.command(&["serve", "--http", "127.0.0.1:0"]);
         command.arg("--token-file").arg(home.join("tokens")).arg("--clients").arg(home.join("clients.toml"));
         let served = Served::run(&mut command);
-        Self { user, served }
+        Self { served, user }
     }
 
     /// Says something to a server by way of a file.

@@ -158,7 +158,7 @@ fn a_call_whose_process_was_killed_while_it_ran_is_not_run_again() {
     let mut child =
         haft(tree.path(), &["resume", &run]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_mins(1);
-    while !tree.path().join("log.txt").exists() {
+    while !std::fs::read_to_string(tree.path().join("log.txt")).is_ok_and(|log| log == "ran\n") {
         assert!(Instant::now() < deadline, "the call did not start");
         std::thread::yield_now();
     }

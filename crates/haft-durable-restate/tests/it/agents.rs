@@ -56,7 +56,7 @@ pub(crate) fn agent(name: &str, ledger: &Ledger) -> DurableAgent {
 pub(crate) fn with_agents(worker: Worker, ledger: &Ledger) -> Worker {
     let poor = agent("poor", ledger).set_up(|agent| agent.budget(Budget::default().turns(4)));
     let hurried = agent("hurried", ledger)
-        .set_up(|agent| agent.budget(Budget::default().wall_time(Duration::from_millis(1500))));
+        .set_up(|agent| agent.budget(Budget::default().wall_time(Duration::from_secs(5))));
     worker
         .and("lead".parse().unwrap(), agent("lead", ledger))
         .and("helper".parse().unwrap(), agent("helper", ledger))

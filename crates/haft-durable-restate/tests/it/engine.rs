@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use url::Url;
 
 /// How long anything may take that is waited for.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(3);
 
 const PAUSE: Duration = Duration::from_millis(20);
 

@@ -7,7 +7,7 @@ use haft_core::ToolOutput;
 use haft_hooks::{CommandHook, CommandHooks, Obligation};
 use haft_tools_core::{Before, Layer as _, LayerAnswer, Selector};
 
-use crate::harness::{Asking, VARIABLES, after, bash, before, denial, sh};
+use crate::harness::{Asking, SOON, VARIABLES, after, bash, before, denial, sh};
 
 /// What the model reads when a required hook failed before a call.
 const UNCHECKED: &str = "the call did not run, because a check that has to pass first could not be made; that is no \
@@ -149,8 +149,8 @@ async fn fails_when_it_prints_what_is_no_answer() {
 
 #[tokio::test]
 async fn takes_a_flood_and_keeps_little_of_it() {
-    let flood = "yes haft | head -c 1073741824; yes haft | head -c 100000000 >&2; printf end >&2";
-    let hook = before(flood).timeout(Duration::from_secs(20));
+    let flood = "yes haft | head -c 134217728; yes haft | head -c 100000000 >&2; printf end >&2";
+    let hook = before(flood).timeout(SOON);
     let asking = Asking::new([hook.clone()]);
     assert_eq!(asking.before(&bash()).await, denial(UNCHECKED));
     let kept = format!("{:?}", "haft\n".repeat(16 * 1024 / 5) + "haft");

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use expect_test::expect;
-use haft_core::{ToolCall, ToolError};
+use haft_core::{ToolCall, ToolError, ToolOutput};
 use haft_hooks::{CommandHook, CommandHooks, HookReport, Obligation};
 use haft_tools_core::{
-    Accesses, Batch, Before, CallContext, CallScope, Layer as _, LayerTime, Limits, LocalExecutor, Policy,
-    Rule, Selector, ToolExecutor as _, ToolRegistry, tool_fn,
+    Accesses, Batch, Before, CallContext, CallScope, Layer as _, LayerAnswer, LayerTime, Limits,
+    LocalExecutor, Policy, Rule, Selector, ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::harness::{SOON, VARIABLES, after, bash, before};
+use crate::harness::{SOON, VARIABLES, after, bash, before, until};
 
 /// Runs a hook for so many calls at once; gives how many programs ran together at most.
 async fn check_width(width: Option<usize>, calls: usize, hook: CommandHook) -> usize {
@@ -54,8 +54,18 @@ async fn so_many_programs_run_at_once_as_may() {
 
 #[tokio::test]
 async fn waiting_for_others_is_not_part_of_the_time_of_a_hook() {
-    // Together they take more than 2 s.
-    assert_eq!(check_width(Some(1), 22, logged("0.1").timeout(Duration::from_secs(2))).await, 1);
+    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
+    let holds = before(": > begun; sleep 6").timeout(SOON);
+    let waits = after("exit 0").timeout(Duration::from_secs(4));
+    let hooks =
+        CommandHooks::new([holds, waits], directory.path(), VARIABLES).expect("the hooks can be used");
+    let hooks = hooks.width(1);
+    let holding = hooks.clone();
+    let held = tokio::spawn(async move { holding.before(&bash().shown()).await });
+    until(|| directory.path().join("begun").exists()).await;
+    let answer = LayerAnswer::from(ToolOutput::text("done"));
+    assert_eq!(hooks.after(&bash().shown(), answer.clone()).await, answer);
+    assert_eq!(held.await.expect("it does not panic"), Before::proceed());
 }
 
 /// Calls a tool that has 50 ms, with an advisory hook that takes longer than its 200 ms.

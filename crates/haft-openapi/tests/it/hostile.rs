@@ -7,9 +7,14 @@ use std::time::Duration;
 
 /// Calls an operation of a server that does this.
 async fn said(answer: impl Fn() -> Say + Send + Sync + 'static) -> String {
+    said_within(Duration::from_secs(20), answer).await
+}
+
+/// The same, where nothing may come for so long.
+async fn said_within(idle_timeout: Duration, answer: impl Fn() -> Say + Send + Sync + 'static) -> String {
     let limits = OperationLimits {
         most_bytes: 64 << 10,
-        idle_timeout: Duration::from_millis(200),
+        idle_timeout,
         stream: Duration::from_secs(20),
         ..OperationLimits::default()
     };
@@ -62,7 +67,8 @@ async fn an_error_that_never_ends_is_cut() {
 
 #[tokio::test]
 async fn what_stands_still_is_left() {
-    let text = said(|| Say::Open(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\nabc".to_vec())).await;
+    let answer = || Say::Open(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\nabc".to_vec());
+    let text = said_within(Duration::from_millis(200), answer).await;
     assert!(text.contains("stopped coming for 0 s; the call may have been done"), "{text}");
 }
 

@@ -1,6 +1,6 @@
 use crate::fixture::{Api, call, read, registry, say, say_json};
 use haft_core::{Exposure, Origin};
-use haft_openapi::{OperationLimits, Selection};
+use haft_openapi::{LoadOptions, OperationLimits, Selection};
 use haft_tools_core::{CallScope, Catalog, Preview};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -140,9 +140,14 @@ async fn what_is_not_answered_in_time_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_said_to_be_so() {
-    let api = Api::start(|_| say(204, "", "")).await;
-    let tools = api.operation("post", &json!({})).build();
-    drop(api);
+    // Nobody listens there, and nobody else can have it meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let document = json!({
+        "openapi": "3.1.0", "servers": [{ "url": format!("http://{}", socket.local_addr().unwrap()) }],
+        "paths": { "/a": { "post": { "operationId": "op" } } },
+    });
+    let tools = crate::fixture::builder(document, &LoadOptions::default()).build();
     let reply = read(&call(&tools, json!({})).await);
     assert!(reply.contains("there is no connection to `127.0.0.1`; nothing was done"), "{reply}");
 }

@@ -96,9 +96,10 @@ async fn an_address_that_the_policy_does_not_permit_is_not_asked() {
 
 #[tokio::test]
 async fn nobody_listening_is_told() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    // Nobody listens there, and nobody else can have it meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
     let (_, turn) = take_turn(&model("groq", address), request()).await;
     let error = turn.unwrap_err();
     assert!(error.can_retry());

@@ -240,10 +240,10 @@ async fn an_answer_of_another_kind_is_told() {
 
 #[tokio::test]
 async fn nobody_listening_is_told() {
-    let address = {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        listener.local_addr().unwrap()
-    };
+    // Nobody listens there, and nobody else can have it meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
     for wire in ALL {
         let (_, turn) = take_turn(&*wire.model(address), go_on()).await;
         let error = turn.unwrap_err();

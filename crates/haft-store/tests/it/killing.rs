@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Writes everything there is, round by round, and says after each write what was acknowledged.
 pub(crate) async fn write(path: PathBuf, name: String) {
-    let store = SqliteStore::open(path).unwrap();
+    // Of two that write all the time one can wait for long: who comes next is not in turn.
+    let store = SqliteStore::options().wait(Duration::from_mins(1)).open(path).unwrap();
     let journal = Journal::new(Arc::new(store.clone()));
     let mut run = StoredRun::new(name.parse().unwrap());
     let scope = CallScope::new(run.run.clone());

@@ -149,7 +149,7 @@ async fn a_store_goes_on_after_its_connections_broke_and_others_hold_it_up() {
     cut_off(&schema).await;
     assert_eq!(store.waiting().await.unwrap().len(), 1);
 
-    let quick = PostgresStore::options().schema(&schema).wait(Duration::from_millis(200));
+    let quick = PostgresStore::options().schema(&schema).wait(Duration::from_secs(3));
     let quick = quick.connect(&url).await.unwrap();
     let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
     let connection = tokio::spawn(connection);

@@ -342,7 +342,7 @@ async fn a_source_that_keeps_failing_is_asked_ever_more_rarely() {
     check(Duration::ZERO, 36).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn ten_thousand_tools_are_merged_and_one_that_changes_is_told() {
     let mut tools: Vec<(String, String)> =
         (0..10_000).map(|number| (format!("tool_{number:05}"), format!("Does {number}."))).collect();

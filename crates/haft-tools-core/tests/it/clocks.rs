@@ -342,7 +342,7 @@ fn ends(log: &Log) -> String {
 async fn a_call_that_blocks_its_thread_is_answered_and_its_end_is_told_later() {
     let (log, (release, blocked)) = (Log::default(), std::sync::mpsc::channel::<()>());
     let blocked = Arc::new(Mutex::new(blocked));
-    let blocks = Probe::new("blocks").timeout(Duration::from_millis(5)).run(move |_, _| {
+    let blocks = Probe::new("blocks").timeout(Duration::from_millis(500)).run(move |_, _| {
         let blocked = Arc::clone(&blocked);
         async move {
             tokio::task::yield_now().await;
@@ -350,11 +350,11 @@ async fn a_call_that_blocks_its_thread_is_answered_and_its_end_is_told_later() {
             Ok("done".into())
         }
     });
-    let limits = Limits { grace: Duration::from_millis(5), ..Limits::default() };
+    let limits = Limits { grace: Duration::from_millis(500), ..Limits::default() };
     let executor = permissive([blocks]).limits(limits).events(log.events()).build();
     expect![[r#"
         timed out
-        `blocks` was stopped after 5 ms and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"#]].assert_eq(&outline(&reply(&executor, "blocks", json!({})).await));
+        `blocks` was stopped after 500 ms and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"#]].assert_eq(&outline(&reply(&executor, "blocks", json!({})).await));
     assert_eq!(ends(&log), "c1 finished timed out\n");
     assert_eq!(executor.task_count(), 2);
     release.send(()).unwrap();

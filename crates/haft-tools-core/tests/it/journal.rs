@@ -171,7 +171,7 @@ fn times(memory: &MemoryJournal) -> (u64, u64, Option<u64>) {
 
 #[test]
 fn waiting_asking_and_running_are_told_apart() {
-    const STEP: Duration = Duration::from_millis(2);
+    const STEP: Duration = Duration::from_millis(50);
     let (memory, journal) = in_memory();
     let start = Instant::now();
     let mut following = follow(&journal, "edit_file");

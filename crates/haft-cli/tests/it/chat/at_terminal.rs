@@ -66,7 +66,7 @@ fn an_interrupt_stops_the_turn_and_comes_back_to_the_prompt() {
         shown.contains("cancelled after 1 turn") && shown.ends_with('>')
     });
     assert!(shown.contains("bash"), "{shown}");
-    assert!(!is_alive(&pid));
+    terminal.until("its process is gone", |_| !is_alive(&pid));
     terminal.types("And now?\r");
     terminal.until("the answer", |shown| shown.contains("Then not.") && shown.ends_with('>'));
     let body = service.heard()[1].body.to_string();
@@ -77,7 +77,9 @@ fn an_interrupt_stops_the_turn_and_comes_back_to_the_prompt() {
 
 #[test]
 fn what_was_typed_before_a_question_does_not_answer_it() {
-    let sleeps = Turn::call("c1", "bash", json!({ "command": "echo $$ > pid; sleep 2" }));
+    // It goes on for a moment after all was typed, so that the terminal has it.
+    let command = "echo $$ > pid; while [ ! -e typed ]; do sleep 0.05; done; sleep 1";
+    let sleeps = Turn::call("c1", "bash", json!({ "command": command }));
     let turns =
         [sleeps, Turn::call("c2", "bash", json!({ "command": "touch a.txt" })), Turn::text("So be it.")];
     let (service, tree) = (Service::of(WIRE, &turns), tree());
@@ -88,6 +90,7 @@ fn what_was_typed_before_a_question_does_not_answer_it() {
     terminal.types("yes\n");
     terminal.until("the call runs", |_| content(&tree, "pid").is_some_and(|pid| pid.ends_with('\n')));
     terminal.types("yes\nyes\n");
+    std::fs::write(tree.path().join("typed"), "").unwrap();
     terminal.until("the second question", |shown| shown.contains("touch a.txt") && shown.ends_with("later:"));
     terminal.types("no\n");
     terminal.until("the answer", |shown| shown.contains("So be it.") && shown.ends_with("\n>"));

@@ -117,19 +117,16 @@ async fn hurried(bench: &Bench, lifetime: Duration) -> JoinSet<()> {
 #[ignore = "needs the server that `cargo xtask durable` installs"]
 async fn a_denial_after_the_time_is_over_is_confirmed_only_where_the_call_was_denied() {
     let bench = Bench::start().await;
-    let _workers = hurried(&bench, Duration::from_secs(4)).await;
+    let _workers = hurried(&bench, Duration::from_secs(15)).await;
     let executor = bench.engine.executor("hurried");
     let deny = || Approval::Deny { reason: String::new() };
-    let mut asked = Vec::new();
-    for id in ["approved", "left"] {
-        let CallOutcome::Pending(pending) = made(&executor, call(id, "sign")).await else {
-            panic!("it goes on")
-        };
-        asked.push(pending);
-    }
-    let left = asked.pop().unwrap();
-    let approved = asked.pop().unwrap();
+    let asked = async |id: &str| match made(&executor, call(id, "sign")).await {
+        CallOutcome::Pending(pending) => pending,
+        other => panic!("it goes on: {other:?}"),
+    };
+    let approved = asked("approved").await;
     executor.decide(&approved, Approval::Approve).await.unwrap();
+    let left = asked("left").await;
     until("the time is over", || approved.is_expired() && left.is_expired()).await;
 
     let before = executor.decide(&approved, deny()).await;
@@ -149,7 +146,7 @@ async fn a_denial_after_the_time_is_over_is_confirmed_only_where_the_call_was_de
 #[ignore = "needs the server that `cargo xtask durable` installs"]
 async fn a_call_that_nobody_answers_ends_by_itself() {
     let bench = Bench::start().await;
-    let _workers = hurried(&bench, Duration::from_secs(1)).await;
+    let _workers = hurried(&bench, Duration::from_secs(10)).await;
     let executor = bench.engine.executor("hurried");
     let CallOutcome::Pending(pending) = made(&executor, call("c", "sign")).await else {
         panic!("it goes on")
@@ -165,7 +162,7 @@ async fn a_call_that_nobody_answers_ends_by_itself() {
     };
     assert_eq!(
         said(&ended),
-        "denied: nobody answered within 1 s whether this call may run, so it was not run; go on without it, or ask again later"
+        "denied: nobody answered within 10 s whether this call may run, so it was not run; go on without it, or ask again later"
     );
     assert_eq!(bench.ledger.begun(), []);
 }

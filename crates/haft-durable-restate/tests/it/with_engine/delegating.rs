@@ -110,5 +110,5 @@ async fn a_run_that_is_cancelled_ends_those_below() {
     assert_eq!(state.end(), Some(&RunEnd::Cancelled));
     assert_eq!(nameless(&said(&state)[2]), "d cancelled:  cancelled:");
     let program = bench.ledger.started()[0];
-    assert!(!std::path::Path::new(&format!("/proc/{program}")).exists());
+    until("the program has ended", || !std::path::Path::new(&format!("/proc/{program}")).exists()).await;
 }

@@ -232,7 +232,7 @@ async fn a_run_that_is_cancelled_ends_wherever_it_is() {
     let state = ended(&hanging).await;
     assert_eq!(state.end(), Some(&RunEnd::Cancelled));
     assert!(said(&state)[2].starts_with("c1 cancelled: "), "{:?}", said(&state));
-    assert!(!Path::new(&format!("/proc/{program}")).exists());
+    until("the program has ended", || !Path::new(&format!("/proc/{program}")).exists()).await;
 
     let sign = script(&[calls(&[("c1", "sign", json!({ "to": "x" }))]), says("Not said.")]);
     let waits = begun(&bench, "lead", "waits", &sign).await;

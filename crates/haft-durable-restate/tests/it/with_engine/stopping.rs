@@ -25,7 +25,7 @@ async fn a_call_that_is_cancelled_ends_the_program_that_it_runs_on_its_worker() 
     assert!(is_alive(program));
     stop.cancel();
     assert!(said(&running.await.unwrap()).starts_with("cancelled: "));
-    assert!(!is_alive(program));
+    until("the program has ended", || !is_alive(program)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +64,10 @@ async fn a_run_that_the_engine_itself_cancels_while_its_calls_go_on_ends_as_canc
         (state.end(), nameless(&lines(&state)[2]).as_str()),
         (Some(&RunEnd::Cancelled), "d cancelled:  cancelled:; c cancelled: stopped as told")
     );
-    assert!(bench.ledger.started().into_iter().all(|program| !is_alive(program)));
+    until("both programs have ended", || {
+        bench.ledger.started().into_iter().all(|program| !is_alive(program))
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -66,7 +66,7 @@ fn authority(name: &str) -> (String, ServerConfig) {
 /// Connects with a password; gives what the server was told, and why it did not work.
 async fn check(config: Option<ServerConfig>, trusted: &str) -> (Vec<u8>, String) {
     let (port, served) = serve(config);
-    let options = PostgresStore::options().wait(Duration::from_secs(5)).authorities(trusted);
+    let options = PostgresStore::options().wait(Duration::from_mins(1)).authorities(trusted);
     let url = format!("postgres://me:secret@localhost:{port}/haft?sslmode=require");
     let refused = options.connect(&url).await.unwrap_err();
     (served.join().unwrap(), told(&refused))

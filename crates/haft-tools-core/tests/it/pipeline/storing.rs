@@ -279,7 +279,7 @@ async fn what_the_tool_gives_that_reads_outputs_is_not_stored_again() {
     assert_eq!((whole(&*outputs, "o1").await.is_some(), whole(&*outputs, "o2").await), (true, None));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_huge_text_is_kept_and_cut() {
     let directory = tempfile::tempdir().unwrap();
     let line = format!("{}\n", "0123456789".repeat(6));

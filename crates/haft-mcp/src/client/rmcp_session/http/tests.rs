@@ -43,7 +43,7 @@ impl Watch for Ear {
 fn opening(era: Option<Era>) -> Opening {
     let limits = ServerLimits {
         message_bytes: 2000,
-        probe_timeout: Duration::from_millis(100),
+        probe_timeout: Duration::from_secs(20),
         ..ServerLimits::default()
     };
     Opening { era, limits, log_level: None, memory: Arc::new(MemoryEras::default()), key: key() }
@@ -226,7 +226,8 @@ async fn a_server_that_is_silent_to_the_modern_era_is_spoken_to_in_the_other() {
         _ => legacy(heard, "s", |heard| Say::json(&heard.result(&json!({})))),
     })
     .await;
-    let opening = opening(None);
+    let mut opening = opening(None);
+    opening.limits.probe_timeout = Duration::from_millis(100);
     let session = dial(&service, opening.clone()).dial(Arc::new(Ear::default())).await.unwrap();
     assert_eq!(session.server().era, Era::Legacy);
     assert_eq!(opening.memory.recall(&key()), Some(Era::Legacy));

@@ -428,8 +428,8 @@ async fn a_secret_is_given_to_the_authorization_server_that_it_is_of() {
 
 #[tokio::test]
 async fn people_come_back_to_the_port_that_is_configured() {
-    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = taken.local_addr().unwrap().port();
+    let port = haft_testkit::free_port();
+    let taken = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let stage = Stage::open(3600).await;
     let config = LoginConfig { redirect_port: Some(port), ..LoginConfig::default() };
     let oauth = stage.oauth_as(config, Arc::new(MemoryCredentials::default()));

@@ -64,11 +64,10 @@ async fn waits_for_a_modern_server_that_starts_slowly_and_then_refuses_the_other
 #[tokio::test]
 async fn tries_the_era_that_is_remembered_first() {
     // A probe would take longer than the opening may.
-    let legacy = Stage::new(&["--legacy", "--mute-discover"]);
+    let legacy = Stage::new(&["--legacy", "--mute-discover"])
+        .limits(|limits| limits.probe_timeout = Duration::from_mins(10));
     legacy.dial.opening.memory.remember(&legacy.dial.opening.key, Era::Legacy);
-    let start = Instant::now();
     check(legacy, expect!["Legacy 2025-11-25 of hostile-server 1, Some(Legacy) is remembered"]).await;
-    assert!(start.elapsed() < Duration::from_millis(2_900));
 }
 
 #[tokio::test]
@@ -90,10 +89,10 @@ async fn refuses_a_revision_that_it_does_not_speak() {
 #[tokio::test]
 async fn gives_up_on_a_server_that_is_silent() {
     let stage = Stage::new(&["--silent", "--stderr", "thinking"]).limits(|limits| {
-        limits.start_timeout = Duration::from_secs(1);
+        limits.start_timeout = Duration::from_secs(5);
         limits.probe_timeout = Duration::from_millis(100);
     });
-    check(stage, expect!["the server did not answer within 1 s: it was ended; it last wrote: thinking"])
+    check(stage, expect!["the server did not answer within 5 s: it was ended; it last wrote: thinking"])
         .await;
     let half = Stage::new(&["--legacy", "--never-initialized"])
         .limits(|limits| limits.start_timeout = Duration::from_secs(1));

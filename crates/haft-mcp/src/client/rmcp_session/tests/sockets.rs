@@ -11,7 +11,7 @@ async fn a_socket_is_spoken_to_like_a_program() {
         .arg(&socket)
         .spawn()
         .expect("the fixture starts");
-    super::stage::until("it listens", || socket.exists()).await;
+    super::stage::until("it listens", || std::os::unix::net::UnixStream::connect(&socket).is_ok()).await;
     let dial = UnixDial { socket, opening: stage.dial.opening.clone() };
     let [one, two] =
         [dial.dial(stage.host.clone()).await.unwrap(), dial.dial(stage.host.clone()).await.unwrap()];

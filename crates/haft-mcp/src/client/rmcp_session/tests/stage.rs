@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep, timeout};
 
 /// How long something may take that should happen at once, on a machine that is busy.
-pub(super) const SOON: Duration = Duration::from_secs(20);
+pub(super) const SOON: Duration = Duration::from_mins(1);
 
 /// Is a server's place, and the host that connects to it.
 pub(super) struct Stage {

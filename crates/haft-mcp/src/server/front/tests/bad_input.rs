@@ -88,10 +88,10 @@ async fn ends_a_connection_whose_head_does_not_come() {
         if slow.0.write_all(format!("a{number}: b\r\n").as_bytes()).await.is_err() {
             break;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     slow.rest().await;
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     assert_eq!(stage.calls(), 0);
 }
 
@@ -143,7 +143,7 @@ async fn a_client_that_vanishes_ends_what_it_asked_for() {
 #[tokio::test]
 async fn a_client_that_reads_nothing_does_not_keep_its_place() {
     let stage = limited(|limits| {
-        limits.unread_timeout = Duration::from_millis(200);
+        limits.unread_timeout = Duration::from_secs(3);
         limits.at_once = 1;
     })
     .await;

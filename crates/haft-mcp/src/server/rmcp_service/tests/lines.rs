@@ -3,7 +3,7 @@
 use super::stage::{Client, Host};
 use crate::server::tool_server::Ended;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Expects that a line is answered so, and that the connection goes on.
 async fn check(line: &[u8], id: Value, code: i32) {
@@ -74,7 +74,7 @@ async fn a_request_of_an_id_that_is_being_answered_is_refused() {
     host.until(&host.dropped, 1).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_flood_is_not_read_beyond_what_is_answered_at_once() {
     let host = Host::new();
     let mut client = Client::legacy(&host, json!({})).await;
@@ -84,7 +84,7 @@ async fn a_flood_is_not_read_beyond_what_is_answered_at_once() {
     host.until(&host.begun, 256).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(host.begun.load(std::sync::atomic::Ordering::SeqCst), 256);
-    let begun = Instant::now();
+    let begun = tokio::time::Instant::now();
     client.close().await;
     host.until(&host.dropped, 256).await;
     assert_eq!(client.ended().await, Ended::Closed);
@@ -121,14 +121,14 @@ async fn ten_thousand_requests_are_all_answered() {
     assert_eq!(answered, 10_000);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_end_of_its_input_cancels_what_runs_and_answers_what_is_ready() {
     let host = Host::new();
     let mut client = Client::legacy(&host, json!({})).await;
     client.call(1, "wait", "").await;
     host.until(&host.begun, 1).await;
     client.request(2, "tools/list", json!({})).await;
-    let begun = Instant::now();
+    let begun = tokio::time::Instant::now();
     client.close().await;
     assert_eq!(client.next().await["id"], 2);
     host.until(&host.dropped, 1).await;
@@ -136,13 +136,13 @@ async fn the_end_of_its_input_cancels_what_runs_and_answers_what_is_ready() {
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn it_stops_within_a_second_whatever_runs() {
     let host = Host::new();
     let mut client = Client::legacy(&host, json!({})).await;
     client.call(1, "wait", "").await;
     host.until(&host.begun, 1).await;
-    let begun = Instant::now();
+    let begun = tokio::time::Instant::now();
     client.stop.cancel();
     assert_eq!(client.ended().await, Ended::Stopped);
     host.until(&host.dropped, 1).await;
