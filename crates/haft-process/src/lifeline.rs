@@ -60,6 +60,7 @@ while [ "$quiet" -lt 2 ] && [ "$rounds" -lt 100 ]; do
 done
 while [ -d "$2" ] && [ "$rounds" -lt 200 ]; do
     remove "$2"
+    [ ! -d "$2" ] || sleep 0.1
     rounds=$((rounds + 1))
 done
 "#;

@@ -39,7 +39,7 @@ fn only_directories_of_hosts_that_are_gone_count_as_left_behind() {
     let named = |began: Duration| format!("haft-1f-{:x}", began.as_nanos());
     let old = named(now.checked_sub(YOUNG).unwrap());
     let held = named(now.checked_sub(2 * YOUNG).unwrap());
-    let (young, to_come) = (named(now), named(now + Duration::from_hours(1)));
+    let to_come = named(now + Duration::from_hours(1));
     let others = [
         "haft-limits",
         "haft-",
@@ -51,11 +51,14 @@ fn only_directories_of_hosts_that_are_gone_count_as_left_behind() {
         "haft-1-+2",
         "1-2",
     ];
-    for name in [&old, &held, &young, &to_come].into_iter().map(String::as_str).chain(others) {
+    for name in [&old, &held, &to_come].into_iter().map(String::as_str).chain(others) {
         fs::create_dir(place.path().join(name)).unwrap();
     }
     let holder = open_directory(&place.path().join(&held)).unwrap();
     flock(&holder, FlockOperation::NonBlockingLockExclusive).unwrap();
+    // It is young for a moment only.
+    let young = named(SystemTime::now().duration_since(UNIX_EPOCH).unwrap());
+    fs::create_dir(place.path().join(young)).unwrap();
     let found: Vec<PathBuf> = left_behind(place.path()).into_iter().map(|(directory, _)| directory).collect();
     assert_eq!(found, [place.path().join(&old)]);
 }
