@@ -12,6 +12,10 @@ const CONTEXT: usize = 3;
 /// How long the best difference is looked for; a longer one is as right.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Up to how many lines that differ, of both texts together, it is found however long that takes, so that it is the same each
+/// time: what a person approves is compared with what would be done. The most takes some 50 ms.
+const SURE_LINES: usize = 2_000;
+
 /// How many bytes of a difference a person or the host gets.
 const HOST_BYTES: usize = 64 * 1024;
 
@@ -51,6 +55,11 @@ impl Diff {
     }
 }
 
+/// When so many lines have to be compared, if not however long that takes.
+pub(crate) fn deadline(lines: usize, patience: Duration) -> Option<Instant> {
+    if lines <= SURE_LINES { None } else { Instant::now().checked_add(patience) }
+}
+
 /// Takes the carriage returns away where every line ends in CR LF.
 fn without_crlf(text: &str) -> Option<String> {
     let crlf = text.matches("\r\n").count();
@@ -72,7 +81,7 @@ fn hunks(lines_before: usize, old: &str, new: &str) -> String {
     let first_line = lines_before + first_line;
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let deadline = Instant::now().checked_add(PATIENCE);
+    let deadline = deadline(old.len() + new.len(), PATIENCE);
     let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
     let mut text = String::new();
     for group in group_diff_ops(ops, CONTEXT) {

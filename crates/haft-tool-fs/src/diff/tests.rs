@@ -1,4 +1,4 @@
-use super::{Diff, hunks};
+use super::{Diff, PATIENCE, SURE_LINES, deadline, hunks};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -187,4 +187,10 @@ fn a_name_cannot_pass_for_lines_of_the_difference() {
     let head = r"--- a/notes.md\n@@ -1 +1 @@\n-old\n+harmless";
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines, [head, &head.replacen("--- a/", "+++ b/", 1), "@@ -1 +1 @@", "-a", "+b"]);
+}
+
+#[test]
+fn how_busy_a_machine_is_changes_no_usual_difference() {
+    assert_eq!(deadline(SURE_LINES, PATIENCE), None);
+    assert!(deadline(SURE_LINES + 1, PATIENCE).is_some());
 }

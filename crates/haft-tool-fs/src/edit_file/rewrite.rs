@@ -1,12 +1,13 @@
 use super::ladder::{Ladder, Level, Match, MatchKind, project, unified};
 use super::shift::Shift;
+use crate::diff::deadline;
 use crate::text_change::{TextChange, with_line_ends};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::collections::HashSet;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long it is looked for what two texts have in common; with less of it found, more is written anew.
+/// How long it is looked for what two long texts have in common; with less of it found, more is written anew.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Finds what to put where, so that a place that is `old` becomes `new`; fails with what the new text lacks.
@@ -133,7 +134,7 @@ fn line_changes(old: &str, there: &str, new: &str) -> Vec<(Range<usize>, Range<u
             }
         }
     }
-    let deadline = Instant::now().checked_add(PATIENCE);
+    let deadline = deadline(compared.len() + new.len(), PATIENCE);
     let ops = capture_diff_slices_deadline(Algorithm::Myers, &compared, &new, deadline);
     let place = |lines: &[&str], range: Range<usize>| {
         let start: usize = lines[..range.start].iter().map(|line| line.len()).sum();
