@@ -70,7 +70,7 @@ async fn there_is_no_network_but_its_own_and_the_ports_that_were_allowed() {
     );
     let to = |listener: &TcpListener| {
         let port = listener.local_addr().expect("it has one").port();
-        (port, python(&format!("s.create_connection((\"127.0.0.1\", {port}), 2)")))
+        (port, python(&format!("s.create_connection((\"127.0.0.1\", {port}), 20)")))
     };
     let ((port, connect), (_, refused)) = (to(&allowed), to(&other));
     for (network, script, is_there) in [
@@ -86,7 +86,7 @@ async fn there_is_no_network_but_its_own_and_the_ports_that_were_allowed() {
     }
     let Some(place) = Place::by_bubblewrap() else { return };
     let place = place.with(|confinement, _| confinement.network(Network::Loopback));
-    let serve = python("l = s.create_server((\"127.0.0.1\", 0)); s.create_connection(l.getsockname(), 2)");
+    let serve = python("l = s.create_server((\"127.0.0.1\", 0)); s.create_connection(l.getsockname(), 20)");
     assert_eq!(place.run(&serve).await, (Some(0), "connected\n".to_owned()));
 }
 

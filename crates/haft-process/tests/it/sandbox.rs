@@ -255,7 +255,7 @@ async fn without_a_network_there_is_none() {
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
     let _abstract = UnixListener::bind_addr(&address).expect("it listens");
     let attempts = [
-        format!("s.create_connection((\"127.0.0.1\", {}), 2)", tcp.port()),
+        format!("s.create_connection((\"127.0.0.1\", {}), 20)", tcp.port()),
         format!("s.socket(s.AF_INET, s.SOCK_DGRAM).sendto(b\"x\", (\"127.0.0.1\", {}))", udp.port()),
         "s.socket(s.AF_INET6, s.SOCK_DGRAM).sendto(b\"x\", (\"2001:db8::1\", 53))".to_owned(),
         "s.socket(s.AF_INET6, s.SOCK_STREAM).connect((\"2001:db8::1\", 80))".to_owned(),
@@ -293,7 +293,7 @@ async fn without_a_network_there_is_none() {
 async fn in_a_network_of_its_own_it_can_serve_itself() {
     let Some(place) = Place::new() else { return };
     let place = place.with(|confinement, _| confinement.network(Network::Loopback));
-    let script = python("l = s.create_server((\"127.0.0.1\", 0)); s.create_connection(l.getsockname(), 2)");
+    let script = python("l = s.create_server((\"127.0.0.1\", 0)); s.create_connection(l.getsockname(), 20)");
     assert_eq!(place.run(&script).await, (Some(0), "connected\n".to_owned()));
 }
 
@@ -305,7 +305,7 @@ async fn connects_to_the_ports_it_may_and_to_no_other() {
         (allowed.local_addr().expect("one").port(), other.local_addr().expect("one").port());
     let Some(place) = Place::new() else { return };
     let place = place.with(|confinement, _| confinement.network(Network::Ports([allowed].into())));
-    let to = |port: u16| python(&format!("s.create_connection((\"127.0.0.1\", {port}), 2)"));
+    let to = |port: u16| python(&format!("s.create_connection((\"127.0.0.1\", {port}), 20)"));
     assert_eq!(place.run(&to(allowed)).await, (Some(0), "connected\n".to_owned()));
     let fast_open = format!("s.socket().sendto(b\"x\", s.MSG_FASTOPEN, (\"127.0.0.1\", {other}))");
     let multipath = format!("s.socket(s.AF_INET, s.SOCK_STREAM, 262).connect((\"127.0.0.1\", {other}))");
@@ -522,7 +522,7 @@ async fn a_fork_bomb_comes_to_its_end() {
     }
     let limits = ResourceLimits { processes: 64, ..ResourceLimits::default() };
     let place = place.with(|confinement, _| confinement.limits(limits).network(Network::Loopback));
-    let (_, output) = place.run("bomb() { bomb | bomb & }; bomb; sleep 0.2; echo end").await;
+    let (_, output) = place.run("bomb() { bomb | bomb & }; bomb; sleep 2; echo end").await;
     assert!(output.contains("Resource temporarily unavailable"), "{output}");
 }
 

@@ -15,7 +15,8 @@ use serde_json::Value;
 use std::sync::Arc;
 
 fn registry(tree: &Tree) -> ToolRegistry {
-    registry_with(tree, SearchOptions::default())
+    // What a busy machine takes is not what is looked at.
+    registry_with(tree, SearchOptions::default().timeout(std::time::Duration::from_mins(10)))
 }
 
 fn registry_with(tree: &Tree, options: SearchOptions) -> ToolRegistry {

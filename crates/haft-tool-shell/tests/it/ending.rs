@@ -2,7 +2,8 @@ use expect_test::expect;
 use haft_core::ReplyStatus;
 use serde_json::json;
 
-use crate::harness::{SOON, Shell, check, check_call, shown, writable_cgroup};
+use crate::harness::{SOON, Shell, check, check_call, shown, until, writable_cgroup};
+use crate::held_clock::HeldClock;
 
 #[tokio::test]
 async fn gives_exit_codes_and_signals_as_results() {
@@ -136,10 +137,12 @@ async fn ends_what_is_left_without_its_session_and_environment() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn takes_what_is_still_printed_after_the_end() {
     let shell = Shell::new();
-    let reply = shell.run("seq 1500 &").await;
+    // The clock stands still as long as something of it runs.
+    let clock = HeldClock::new();
+    let (reply, _) = clock.waited(|| shell.processes().is_empty(), shell.run("seq 1500 &")).await;
     let numbers: Vec<String> = (1..=1500).map(|number| number.to_string()).collect();
     assert_eq!(reply.output.to_text(), numbers.join("\n") + "\n[exit code 0]");
     assert_eq!(reply.output.details["background_ended"], false);
@@ -193,20 +196,20 @@ async fn tells_what_it_could_not_end() {
         [something the command started is still running in the background and could not be ended: look for it with `ps` and stop it]
         [exit code 0]
     "#]].assert_eq(&shown(&reply));
-    assert_eq!(shell.processes().len(), 1);
+    until(|| shell.processes().len() == 1).await;
 }
 
 #[tokio::test]
 async fn stops_a_script_whose_time_is_over() {
-    check_call(json!({ "command": "echo begun; sleep 60; echo never", "timeout": 1 }), expect![[r#"
+    check_call(json!({ "command": "echo begun; sleep 60; echo never", "timeout": 5 }), expect![[r#"
         timed out
         begun
-        [stopped after 1 s, with everything it had started; give it a longer `timeout` (600 at most), or do less in one command]
+        [stopped after 5 s, with everything it had started; give it a longer `timeout` (600 at most), or do less in one command]
     "#]]).await;
-    check_call(json!({ "command": "sleep 60", "timeout": 1 }), expect![[r#"
+    check_call(json!({ "command": "sleep 60", "timeout": 5 }), expect![[r#"
         timed out
         (no output)
-        [stopped after 1 s, with everything it had started; give it a longer `timeout` (600 at most), or do less in one command]
+        [stopped after 5 s, with everything it had started; give it a longer `timeout` (600 at most), or do less in one command]
     "#]]).await;
 }
 
@@ -233,11 +236,11 @@ async fn stops_what_does_not_want_to_be_stopped() {
 #[tokio::test]
 async fn lets_a_script_clean_up_and_shows_what_it_says() {
     check_call(
-        json!({ "command": "trap 'echo cleaning; exit 1' TERM; sleep 60 & wait", "timeout": 1 }),
+        json!({ "command": "trap 'echo cleaning; exit 1' TERM; sleep 60 & wait", "timeout": 5 }),
         expect![[r#"
             timed out
             cleaning
-            [stopped after 1 s, with everything it had started; give it a longer `timeout` (600 at most), or do less in one command]
+            [stopped after 5 s, with everything it had started; give it a longer `timeout` (600 at most), or do less in one command]
         "#]],
     )
     .await;

@@ -7,7 +7,9 @@ use expect_test::Expect;
 use haft_core::{ToolCall, ToolReply};
 use haft_testkit::{Tree, call};
 use haft_tool_shell::{Bash, Environment, ScriptOutputs, tools};
-use haft_tools_core::{AllowAll, Batch, CallScope, LocalExecutor, Redactor, ToolExecutor as _, ToolRegistry};
+use haft_tools_core::{
+    AllowAll, Batch, CallScope, Limits, LocalExecutor, Redactor, ToolExecutor as _, ToolRegistry,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -77,7 +79,10 @@ impl Shell {
 
     /// Starts a script that makes the file `ready`, and waits until it is there.
     pub(crate) async fn start(&self, command: &str) -> Running {
-        let executor = LocalExecutor::builder(self.registry.clone()).approver(AllowAll).build();
+        // What ends it says so itself, however long that takes.
+        let limits = Limits { grace: SOON, ..Limits::default() };
+        let executor =
+            LocalExecutor::builder(self.registry.clone()).approver(AllowAll).limits(limits).build();
         let call = ToolCall::new("c1".parse().expect("an id"), "bash", json!({ "command": command }));
         let token = CancellationToken::new();
         let batch = Batch::new(scope(), vec![call]).cancelled_by(token.clone());

@@ -225,7 +225,7 @@ async fn nothing_of_a_flood_is_lost() {
 async fn a_call_that_takes_long_becomes_a_job() {
     let desk = Desk::new();
     let script = "echo begun; until [ -e go ]; do sleep 0.01; done; echo done";
-    desk.check("bash", json!({ "command": script, "yield_after": 1 }), expect![[r#"
+    desk.check("bash", json!({ "command": script, "yield_after": 5 }), expect![[r#"
         ok
         begun
         [still running as the job `j1`; `job_wait` waits for it, `job_poll` gives what is printed from here on, `job_signal` ends it]
@@ -282,8 +282,10 @@ async fn what_is_left_in_the_background_becomes_a_job() {
         let desk = Desk::new();
         let reply = desk.call("bash", json!({ "command": command })).await;
         let text = reply.output.to_text();
-        let id = reply.output.details["background"]["processes"][0]["id"].as_u64().unwrap_or_default();
-        let text = text.replace(&format!("({id})"), "(ID)");
+        // It may be looked at before it has become `sleep`.
+        let process = &reply.output.details["background"]["processes"][0];
+        let told = format!("{} ({})", process["name"].as_str().unwrap_or_default(), process["id"]);
+        let text = text.replace(&told, "sleep (ID)");
         assert_eq!(text, LEFT, "{command}");
         assert_eq!(reply.output.details["exit_code"], 0, "{command}");
         let reply = desk.call("job_signal", json!({ "job": "j1" })).await;

@@ -64,7 +64,7 @@ async fn a_call_does_not_wait_for_who_would_ask_somebody() {
         "ssh -o ConnectTimeout=1 -p 1 127.0.0.1 true",
         "git init -q . && git config user.name a && git config user.email a@example.org && touch a && git add -A && git commit",
         "git init -q . && git config user.name a && git config user.email a@example.org && touch a && git add -A && \
-         git commit -qm one && git log",
+         git -c maintenance.auto=false commit -qm one && git log",
     ];
     check(&scripts, AT_ONCE).await;
 }

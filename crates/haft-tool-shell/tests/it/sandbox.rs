@@ -248,7 +248,7 @@ async fn git_commits_and_its_hooks_stay_as_they_are() {
     git(&tree, &["init", "-q"]);
     let shell = confined(tree);
     let reply = shell
-        .run("git -c user.name=a -c user.email=a@b commit -qm one --allow-empty && git worktree add -q w && git log --format=%s")
+        .run("git -c maintenance.auto=false -c user.name=a -c user.email=a@b commit -qm one --allow-empty && git worktree add -q w && git log --format=%s")
         .await;
     assert_eq!(shown(&reply), "ok\none\n[exit code 0]\n");
     let reply =
@@ -316,7 +316,7 @@ async fn git_commits_in_a_worktree_whose_repository_is_elsewhere() {
     git(&repository, &["worktree", "add", "-q", &worktree.to_string_lossy()]);
     let workdir = Workdir::open(&worktree).expect("it is there");
     let shell = shell(place, workdir, sandbox());
-    let commit = "git -c user.name=a -c user.email=a@b commit -qm two --allow-empty && git log --format=%s";
+    let commit = "git -c maintenance.auto=false -c user.name=a -c user.email=a@b commit -qm two --allow-empty && git log --format=%s";
     assert_eq!(shown(&shell.run(commit).await), "ok\ntwo\none\n[exit code 0]\n");
     let hooks = repository.path().join(".git/hooks").canonicalize().expect("it is there");
     let reply = shell.run(&format!("python3 -c 'open(\"{}/post-commit\", \"w\")'", hooks.display())).await;
@@ -479,11 +479,8 @@ async fn a_job_serves_on_the_port_that_was_declared_and_on_no_other() {
     if !is_there() {
         return;
     }
-    // The sandbox knows ports and not addresses; these are free at this moment, and most likely stay so.
-    let held = [0; 3].map(|_| std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port"));
-    let [port, other, third] =
-        held.each_ref().map(|listener| listener.local_addr().expect("it has one").port());
-    drop(held);
+    // The sandbox knows ports and not addresses.
+    let [port, other, third] = [(); 3].map(|()| haft_testkit::free_port());
     let tree = Tree::new();
     let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
     let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
@@ -528,9 +525,7 @@ async fn a_job_that_serves_has_nothing_but_tcp() {
     if !is_there() {
         return;
     }
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
-    let port = listener.local_addr().expect("it has one").port();
-    drop(listener);
+    let port = haft_testkit::free_port();
     let tree = Tree::new();
     let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
     let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);

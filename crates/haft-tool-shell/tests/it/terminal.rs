@@ -99,7 +99,7 @@ async fn what_stands_on_the_screen_is_shown_and_not_how_it_came_there() {
 #[tokio::test]
 async fn what_is_written_is_typed() {
     let desk = Desk::new();
-    start(&desk, "read -p 'Name? ' name; echo \"hello, $name\"; cat; echo over; trap 'echo caught; exit 5' INT; while :; do sleep 0.01; done").await;
+    start(&desk, "read -p 'Name? ' name; echo \"hello, $name\"; cat; trap 'echo caught; exit 5' INT; echo over; while :; do sleep 0.01; done").await;
     screen_with(&desk, "Name?").await;
     write(&desk, "ann\r").await;
     screen_with(&desk, "hello, ann").await;
@@ -146,7 +146,8 @@ async fn everything_ends_with_it() {
     for command in [
         "trap '' TERM HUP; setsid sleep 61 & sleep 61",
         "set -m; sleep 61 & sleep 61 & wait",
-        "bash -i",
+        // Without the greetings of who uses this machine.
+        "bash --norc -i",
         "(setsid bash -c 'setsid sleep 61 & wait' &); sleep 61",
     ] {
         let desk = Desk::new();
@@ -175,7 +176,7 @@ async fn what_it_leaves_running_is_still_of_the_job() {
 #[tokio::test]
 async fn its_input_ends_within_a_line_and_its_keys_stay() {
     let desk = Desk::new();
-    start(&desk, "cat; echo over; trap 'echo caught; exit 5' INT; while :; do sleep 0.01; done").await;
+    start(&desk, "cat; trap 'echo caught; exit 5' INT; echo over; while :; do sleep 0.01; done").await;
     desk.call("job_write", json!({ "job": "j1", "text": "abc", "close": true })).await;
     screen_with(&desk, "over").await;
     write(&desk, "\u{3}").await;

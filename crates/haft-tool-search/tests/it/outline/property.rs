@@ -101,7 +101,7 @@ proptest! {
         let started = Instant::now();
         let reply = call(&tree, json!({ "path": name, "limit": 1000 }));
         prop_assert!(reply.status.is_ok(), "{}", reply.output.to_text());
-        prop_assert!(started.elapsed() < Duration::from_secs(5));
+        prop_assert!(started.elapsed() < Duration::from_mins(1));
         if let Some(file) = reply.output.details["files"].get(0) {
             check(file["symbols"].as_array().unwrap(), file["lines"].as_u64().unwrap())?;
         }

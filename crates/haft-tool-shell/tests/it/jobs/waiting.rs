@@ -63,8 +63,8 @@ async fn is_waited_for_until_it_is_ready() {
 #[tokio::test]
 async fn is_waited_for_until_it_serves() {
     let desk = Desk::new();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
+    let port = haft_testkit::free_port();
+    let taken = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
     let server = format!(
         "sleep 0.1; python3 -u -c 'import socket, time; s = socket.create_server((\"127.0.0.1\", {port})); time.sleep(61)'"
     );
