@@ -44,7 +44,7 @@ impl Packages {
     }
 
     fn install(&self, folder: &Path) -> anyhow::Result<()> {
-        let (mark, wanted) = (folder.join(MARK), self.wanted());
+        let (mark, wanted) = (folder.join(MARK), self.wanted(folder));
         if std::fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
             return Ok(());
         }
@@ -71,10 +71,15 @@ impl Packages {
         std::fs::write(&mark, wanted).with_context(|| format!("cannot write {}", mark.display()))
     }
 
-    /// Writes down what is installed.
-    fn wanted(&self) -> String {
+    /// Writes down what is installed; where there are programs of `PyPI`, also in which folder, since they start by its name
+    /// and no longer do where the checkout was moved.
+    fn wanted(&self, folder: &Path) -> String {
         let pypi = self.pypi.iter().flat_map(|(_, packages)| *packages);
-        self.npm.iter().chain(pypi).copied().collect::<Vec<_>>().join("\n")
+        let mut wanted = self.npm.iter().chain(pypi).copied().collect::<Vec<_>>().join("\n");
+        if !self.pypi.is_empty() {
+            wanted = format!("{wanted}\n{}", folder.display());
+        }
+        wanted
     }
 }
 
@@ -87,4 +92,24 @@ pub(crate) fn run_in(folder: &Path, command: &mut Command) -> anyhow::Result<()>
         bail!("`{name}` failed ({status})");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(pypi: &'static [(&'static str, &'static [&'static str])], folder: &str) -> String {
+        let packages =
+            Packages { folder: "f", programs: &[], npm: &["a@1"], runs_scripts: false, pypi, install: "" };
+        packages.wanted(Path::new(folder))
+    }
+
+    #[test]
+    fn a_moved_checkout_gets_its_programs_of_pypi_again() {
+        let servers: &[(&str, &[&str])] = &[("servers", &["b==2"])];
+        assert_eq!(wanted(servers, "/one/f"), wanted(servers, "/one/f"));
+        assert_ne!(wanted(servers, "/one/f"), wanted(servers, "/two/f"));
+        assert_eq!(wanted(&[], "/one/f"), "a@1");
+        assert_eq!(wanted(&[], "/two/f"), "a@1");
+    }
 }
