@@ -13,7 +13,8 @@ const CONTEXT: usize = 3;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Up to how many lines that differ, of both texts together, it is found however long that takes, so that it is the same each
-/// time: what a person approves is compared with what would be done. The most takes some 50 ms.
+/// time: what a person approves is compared with what would be done. A thousand lines in another order take 20 ms, measured
+/// without optimisation.
 const SURE_LINES: usize = 2_000;
 
 /// How many bytes of a difference a person or the host gets.
