@@ -18,7 +18,7 @@ use crate::marker::Marker;
 /// with, if there are any. A leader of a process
 /// group is ended with it, so that a member which has cleared its environment is found as well. Who ignores being asked is
 /// killed after a second. That nobody is left has to be seen twice, because a process that is changing its program has no
-/// environment for a moment.
+/// environment for a moment. The directory is removed when the last has left it, which is waited for some ten seconds.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 read -r _
@@ -58,10 +58,11 @@ while [ "$quiet" -lt 2 ] && [ "$rounds" -lt 100 ]; do
     if [ -z "$found" ]; then quiet=$((quiet + 1)); else quiet=0; end KILL "$found"; fi
     rounds=$((rounds + 1))
 done
-while [ -d "$2" ] && [ "$rounds" -lt 200 ]; do
+removals=0
+while [ -d "$2" ] && [ "$removals" -lt 100 ]; do
     remove "$2"
     [ ! -d "$2" ] || sleep 0.1
-    rounds=$((rounds + 1))
+    removals=$((removals + 1))
 done
 "#;
 

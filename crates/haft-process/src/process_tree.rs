@@ -271,10 +271,10 @@ impl ProcessTree {
         }
     }
 
-    /// Waits until none of the survivors is left or holds anything, but for this long at most, and returns who still is.
+    /// Waits until none of the survivors is left, but for this long at most, and returns who still is.
     async fn wait_for_end(&self, mut survivors: Survivors, most: Duration) -> Survivors {
         let deadline = Instant::now() + most;
-        while !survivors.hold_nothing() && Instant::now() < deadline {
+        while !survivors.is_empty() && Instant::now() < deadline {
             tokio::time::sleep(LOOK_AGAIN).await;
             survivors = self.survivors().await;
         }

@@ -104,7 +104,7 @@ pub(crate) fn are_gone_at_a_glance(sought: &Sought) -> bool {
                 && !is_limited(&process, marker)
                 && is_marked_now(&process, marker) == Some(false)
         };
-        (status.is_dead && !status.is_leaving) || is_foreign()
+        status.is_dead || is_foreign()
     };
     (first..=last).all(is_gone) && last_number() == Some(last)
 }

@@ -56,6 +56,8 @@ pub(super) async fn drive(
             }
             Next::Look => {
                 if output.collect_until(processes.are_gone(Duration::ZERO)).await {
+                    // What they held, such as a port, is free when it is told that they have ended.
+                    output.collect_until(processes.end(Duration::ZERO)).await;
                     processes.let_go();
                     break;
                 }

@@ -284,7 +284,9 @@ async fn what_is_left_in_the_background_becomes_a_job() {
         let text = reply.output.to_text();
         // It may be looked at before it has become `sleep`.
         let process = &reply.output.details["background"]["processes"][0];
-        let told = format!("{} ({})", process["name"].as_str().unwrap_or_default(), process["id"]);
+        let name = process["name"].as_str().unwrap();
+        assert!(["bash", "setsid", "nohup", "sleep"].contains(&name), "{name}");
+        let told = format!("{name} ({})", process["id"]);
         let text = text.replace(&told, "sleep (ID)");
         assert_eq!(text, LEFT, "{command}");
         assert_eq!(reply.output.details["exit_code"], 0, "{command}");
@@ -292,6 +294,22 @@ async fn what_is_left_in_the_background_becomes_a_job() {
         assert_eq!(reply.output.to_text(), "[job `j1`: ended, exit code 0]");
         desk.shell.is_deserted().await;
     }
+}
+
+#[tokio::test]
+async fn the_port_of_a_job_is_free_when_it_has_ended() {
+    let (desk, port) = (Desk::new(), haft_testkit::free_port());
+    // Its memory takes the system a while to take back, during which it still has the port.
+    let serve = format!(
+        "import socket, time; s = socket.create_server((\"127.0.0.1\", {port})); held = b\"x\" * 200_000_000; open(\"held\", \"w\"); time.sleep(61)"
+    );
+    let command = format!("python3 -c '{serve}' > /dev/null 2>&1 & wait");
+    desk.call("bash", json!({ "command": command, "background": true })).await;
+    until(|| desk.shell.tree.path().join("held").exists()).await;
+    desk.call("job_signal", json!({ "job": "j1", "signal": "terminate" })).await;
+    let reply = desk.call("job_wait", json!({ "jobs": ["j1"] })).await;
+    assert!(reply.output.to_text().contains("ended"), "{}", reply.output.to_text());
+    std::net::TcpListener::bind(("127.0.0.1", port)).expect("the port is free");
 }
 
 #[tokio::test]

@@ -85,9 +85,7 @@ async fn keep(mut processes: ProcessTree, stderr: Receiver, orders: Arc<Orders>,
         drain.during(processes.end(grace)).await;
     }
     let status = processes.reap();
-    if !drain.during(processes.are_gone(Duration::ZERO)).await {
-        drain.during(processes.end(grace)).await;
-    }
+    drain.during(processes.end(grace)).await;
     processes.let_go();
     drain.during_at_most(LAST_WORDS).await;
 
