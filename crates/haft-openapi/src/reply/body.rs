@@ -16,7 +16,7 @@ pub(super) struct Taken {
     pub(super) is_cut: bool,
 }
 
-/// Reads a body as far as the limits say; in memory is never more than that and one piece.
+/// Reads a body as far as the limits say; in memory is never twice that much, and one piece.
 pub(super) async fn take(asked: &Asked<'_>, mut body: Body) -> Result<Taken, ToolError> {
     let most = asked.tool.shared.limits.most_bytes;
     let mut told = 0;
@@ -69,23 +69,22 @@ pub(super) async fn collect(
 ) -> Result<Taken, Broken> {
     let said = body.length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
     // What it says of its length is believed as far as it costs little.
-    let mut bytes = Vec::with_capacity(said.min(most).min(WORD_EVERY));
+    let mut bytes = Vec::with_capacity(said.min(most / 2).min(WORD_EVERY));
     while let Some(piece) = next(body, idle).await? {
-        let room = most - bytes.len();
-        if piece.len() > room {
-            bytes.extend_from_slice(&piece[..room]);
-            return Ok(Taken { bytes, is_cut: true });
-        }
-        let wanted = bytes.len() + piece.len();
+        let taken = &piece[..piece.len().min(most - bytes.len())];
+        let wanted = bytes.len() + taken.len();
         if bytes.capacity() < wanted {
             // The last step is the most that is taken, and the one before half of it, whatever sizes the pieces have.
-            let mut room = most;
-            while room / 2 >= wanted {
-                room /= 2;
+            let mut capacity = most;
+            while capacity / 2 >= wanted {
+                capacity /= 2;
             }
-            bytes.reserve_exact(room - bytes.len());
+            bytes.reserve_exact(capacity - bytes.len());
         }
-        bytes.extend_from_slice(&piece);
+        bytes.extend_from_slice(taken);
+        if taken.len() < piece.len() {
+            return Ok(Taken { bytes, is_cut: true });
+        }
         so_far(bytes.len());
     }
     Ok(Taken { bytes, is_cut: false })
