@@ -12,10 +12,11 @@ const CONTEXT: usize = 3;
 /// How long the best difference is looked for; a longer one is as right.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Up to how many lines that differ, of both texts together, it is found however long that takes, so that it is the same each
-/// time: what a person approves is compared with what would be done. A thousand lines in another order take 20 ms, measured
-/// without optimisation.
+/// How far the changes of two texts together may span so that the difference is found however long that takes, in lines and in
+/// bytes. So it is the same each time: what a person approves is compared with what would be done. A thousand lines in another
+/// order take 20 ms, measured without optimisation.
 const SURE_LINES: usize = 2_000;
+const SURE_BYTES: usize = 256 * 1024;
 
 /// How many bytes of a difference a person or the host gets.
 const HOST_BYTES: usize = 64 * 1024;
@@ -40,7 +41,7 @@ impl Diff {
             (Some(old), Some(new)) => (Cow::Owned(old), Cow::Owned(new)),
             _ => (Cow::Borrowed(old), Cow::Borrowed(new)),
         };
-        Self { hunks: hunks(lines_before, &old, &new), is_new: false }
+        Self { hunks: hunks(lines_before, &old, &new, PATIENCE), is_new: false }
     }
 
     /// Writes the whole diff with its head, for people: a path is one line of it, whatever is in its names.
@@ -56,9 +57,11 @@ impl Diff {
     }
 }
 
-/// When so many lines have to be compared, if not however long that takes.
-pub(crate) fn deadline(lines: usize, patience: Duration) -> Option<Instant> {
-    if lines <= SURE_LINES { None } else { Instant::now().checked_add(patience) }
+/// By when the comparison of these lines has to end; `None` where it may take as long as it needs.
+pub(crate) fn deadline(old: &[&str], new: &[&str], patience: Duration) -> Option<Instant> {
+    let bytes: usize = old.iter().chain(new).map(|line| line.len()).sum();
+    let is_sure = old.len() + new.len() <= SURE_LINES && bytes <= SURE_BYTES;
+    if is_sure { None } else { Instant::now().checked_add(patience) }
 }
 
 /// Takes the carriage returns away where every line ends in CR LF.
@@ -77,12 +80,12 @@ fn cut(hunks: &str, most_bytes: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}[… {} more of the diff]\n", size(left)))
 }
 
-fn hunks(lines_before: usize, old: &str, new: &str) -> String {
+fn hunks(lines_before: usize, old: &str, new: &str, patience: Duration) -> String {
     let Changed { first_line, old, new } = changed(old, new);
     let first_line = lines_before + first_line;
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let deadline = deadline(old.len() + new.len(), PATIENCE);
+    let deadline = deadline(&old, &new, patience);
     let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
     let mut text = String::new();
     for group in group_diff_ops(ops, CONTEXT) {

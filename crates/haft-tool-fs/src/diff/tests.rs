@@ -1,6 +1,7 @@
-use super::{Diff, PATIENCE, SURE_LINES, deadline, hunks};
+use super::{Diff, PATIENCE, hunks};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use std::time::Duration;
 
 fn lines(count: usize) -> String {
     (1..=count).fold(String::new(), |text, line| format!("{text}line {line}\n"))
@@ -105,7 +106,10 @@ fn shows_line_ends_where_they_change() {
 
 #[test]
 fn is_empty_for_equal_texts() {
-    assert_eq!((hunks(0, "a\nb", "a\nb"), hunks(0, "", "")), (String::new(), String::new()));
+    assert_eq!(
+        (hunks(0, "a\nb", "a\nb", PATIENCE), hunks(0, "", "", PATIENCE)),
+        (String::new(), String::new())
+    );
 }
 
 #[test]
@@ -170,13 +174,13 @@ proptest! {
         edit in "[abé]{0,2}\n?",
         place in any::<prop::sample::Index>(),
     ) {
-        prop_assert_eq!(apply(&old, &hunks(0, &old, &new)), Ok(new.clone()));
+        prop_assert_eq!(apply(&old, &hunks(0, &old, &new, PATIENCE)), Ok(new.clone()));
         // Two texts that have most in common, as after an edit.
         let boundaries: Vec<usize> = (0..=old.len()).filter(|place| old.is_char_boundary(*place)).collect();
         let mut edited = old.clone();
         edited.insert_str(*place.get(&boundaries), &edit);
-        prop_assert_eq!(apply(&old, &hunks(0, &old, &edited)), Ok(edited.clone()));
-        prop_assert_eq!(apply(&edited, &hunks(0, &edited, &old)), Ok(old.clone()));
+        prop_assert_eq!(apply(&old, &hunks(0, &old, &edited, PATIENCE)), Ok(edited.clone()));
+        prop_assert_eq!(apply(&edited, &hunks(0, &edited, &old, PATIENCE)), Ok(old.clone()));
     }
 }
 
@@ -189,8 +193,21 @@ fn a_name_cannot_pass_for_lines_of_the_difference() {
     assert_eq!(lines, [head, &head.replacen("--- a/", "+++ b/", 1), "@@ -1 +1 @@", "-a", "+b"]);
 }
 
+/// Two texts of so many lines, which are the same in another order.
+fn reordered(count: usize, width: usize) -> [String; 2] {
+    [7_919, 104_729].map(|step| {
+        (0..count).map(|line| format!("{:width$}\n", line * step % 100_003)).collect::<Vec<_>>().concat()
+    })
+}
+
 #[test]
 fn how_busy_a_machine_is_changes_no_usual_difference() {
-    assert_eq!(deadline(SURE_LINES, PATIENCE), None);
-    assert!(deadline(SURE_LINES + 1, PATIENCE).is_some());
+    let is_changed = |count, width| {
+        let [old, new] = reordered(count, width);
+        hunks(0, &old, &new, Duration::ZERO) != hunks(0, &old, &new, Duration::MAX)
+    };
+    assert!(!is_changed(1_000, 10));
+    // Of what is longer the best difference is not looked for at any price.
+    assert!(is_changed(1_500, 10));
+    assert!(is_changed(1_000, 200));
 }

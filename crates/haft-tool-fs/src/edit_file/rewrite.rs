@@ -134,7 +134,7 @@ fn line_changes(old: &str, there: &str, new: &str) -> Vec<(Range<usize>, Range<u
             }
         }
     }
-    let deadline = deadline(compared.len() + new.len(), PATIENCE);
+    let deadline = deadline(&compared, &new, PATIENCE);
     let ops = capture_diff_slices_deadline(Algorithm::Myers, &compared, &new, deadline);
     let place = |lines: &[&str], range: Range<usize>| {
         let start: usize = lines[..range.start].iter().map(|line| line.len()).sum();
