@@ -43,7 +43,7 @@ impl Stops {
 pub(crate) fn cancel_on_interrupt() -> (CancellationToken, AbortOnDropHandle<()>) {
     let token = cut_off().child_token();
     let cancel = token.clone();
-    // Listened to before anything is begun.
+    // Listened to before whoever called this goes on.
     let stops = Stops::listen();
     let task = tokio::spawn(async move {
         let Ok(mut stops) = stops else { return };

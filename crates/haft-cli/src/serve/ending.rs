@@ -51,10 +51,8 @@ impl Ending {
 
     /// Begins the end, since there is nobody left to serve.
     pub(super) fn begin(&self) {
-        if !self.token.is_cancelled() {
-            watch(LEFT, &self.deadline);
-            self.token.cancel();
-        }
+        watch(LEFT, &self.deadline);
+        self.token.cancel();
     }
 
     /// For how long calls that are cancelled can be waited for, once the end has begun.
@@ -66,8 +64,10 @@ impl Ending {
 
 /// Ends the process when the time is up, which it tells; on a thread of its own, since the others may hang.
 fn watch(longest: Duration, deadline: &OnceLock<Instant>) {
-    // Where it is set already, the end has begun and comes earlier.
-    let _ = deadline.set(Instant::now() + longest);
+    // Where it is set already, the end has begun.
+    if deadline.set(Instant::now() + longest).is_err() {
+        return;
+    }
     std::thread::spawn(move || {
         std::thread::sleep(longest);
         #[expect(clippy::exit, reason = "whoever asked for the end does not wait for what hangs")]
