@@ -45,6 +45,7 @@ fn a_server_that_is_called_for_long_stays_as_it_was() {
     load.upstream_answers();
 
     load.run(Duration::from_secs(length).min(Duration::from_mins(1)) / 3);
+    // One that was just killed counts when it is there again.
     load.upstream_answers();
     let (first, first_tasks) = quiet(&served, &load, |_, _| true);
     println!("after a first round: {first:?}, {first_tasks} tasks");

@@ -67,7 +67,7 @@ fn many_faults_are_counted_and_the_first_are_told() {
     let error = PolicyFile::parse(&text, "policy.toml", &language()).unwrap_err();
     assert_eq!((error.problems().len(), error.more()), (100, 9_901));
     assert!(error.to_string().ends_with("\n\nand 9901 more"));
-    assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 #[test]

@@ -22,9 +22,6 @@ const ESCAPES: [&str; 3] = [
 /// How old a directory has to be to be taken for one that was left.
 const YOUNG: Duration = Duration::from_secs(2);
 
-/// How long after the end somebody may be alive.
-const MOST: Duration = lifeline::SOON;
-
 /// The place of this process in cgroup v2, if it may make groups there, told in another way than by what is tested.
 fn place() -> Option<PathBuf> {
     let own = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -84,9 +81,7 @@ async fn ends_what_left_its_session_and_cleared_its_environment() {
         tree.reap();
         assert!(!tree.are_gone(Duration::ZERO).await, "{way:?} {text}");
         assert!(!tree.alive().await.is_empty(), "{way:?} {text}");
-        let before = Instant::now();
         tree.end(Duration::from_millis(200)).await;
-        assert!(before.elapsed() < MOST, "{way:?} {text}");
         assert!(tree.are_gone(Duration::ZERO).await, "{way:?} {text}");
         tree.let_go();
         assert!(!trees::is_inhabited(&directory), "{way:?} {text}");
@@ -98,10 +93,8 @@ async fn kills_what_left_its_session_and_cleared_its_environment_when_dropped() 
     for (text, way) in ESCAPES.into_iter().flat_map(|text| WAYS.map(|way| (text, way))) {
         let directory = TempDir::new().unwrap();
         let tree = trees::start_by(way, &format!("({text} &); sleep 60"), &directory).await;
-        let before = Instant::now();
         drop(tree);
         trees::until(|| !trees::is_inhabited(&directory)).await;
-        assert!(before.elapsed() < MOST, "{way:?} {text}");
     }
 }
 

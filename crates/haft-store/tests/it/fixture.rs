@@ -6,7 +6,13 @@ use haft_tools_core::{
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// Opens a database that others write all the time: one of them can wait for long, since who comes next is not in turn.
+pub(crate) fn patient(path: PathBuf) -> SqliteStore {
+    SqliteStore::options().wait(Duration::from_mins(1)).open(path).unwrap()
+}
 
 /// Is a directory with a database in it.
 pub(crate) struct Place(TempDir);

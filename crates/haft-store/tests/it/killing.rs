@@ -1,5 +1,5 @@
 use crate::child::{Child, Part, say};
-use crate::fixture::{Place, pending};
+use crate::fixture::{Place, patient, pending};
 use haft_core::{Decision, ReplyStatus, RunId, ToolCall, ToolReply};
 use haft_store::{RecordFilter, RecordStore as _, RunStore as _, SqliteStore, StoredRun};
 use haft_tools_core::{CallScope, Claim, Grant, GrantPlace, GrantStore as _, Journal, PendingStore as _};
@@ -8,12 +8,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Writes everything there is, round by round, and says after each write what was acknowledged.
 pub(crate) async fn write(path: PathBuf, name: String) {
-    // Of two that write all the time one can wait for long: who comes next is not in turn.
-    let store = SqliteStore::options().wait(Duration::from_mins(1)).open(path).unwrap();
+    let store = patient(path);
     let journal = Journal::new(Arc::new(store.clone()));
     let mut run = StoredRun::new(name.parse().unwrap());
     let scope = CallScope::new(run.run.clone());

@@ -1,11 +1,10 @@
 use crate::child::{Child, Part, say, stay, wait_for_start};
-use crate::fixture::{Place, pending, run};
+use crate::fixture::{Place, patient, pending, run};
 use haft_core::Decision;
-use haft_store::{RunStore as _, SqliteStore, TakeError};
+use haft_store::{RunStore as _, TakeError};
 use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore as _, PendingStore as _};
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::Duration;
 
 const PROCESSES: usize = 6;
 
@@ -23,7 +22,7 @@ fn at_once(part: impl Fn(usize) -> Part) -> Vec<Vec<String>> {
 
 pub(crate) async fn open(path: PathBuf, rule: String) {
     wait_for_start();
-    let store = SqliteStore::options().wait(Duration::from_mins(1)).open(path).unwrap();
+    let store = patient(path);
     store.add(&Grant::new(Decision::Allow, rule, None, GrantPlace::Always)).await.unwrap();
     say("kept");
 }
@@ -40,7 +39,7 @@ async fn processes_that_make_a_database_at_once_all_have_it() {
 }
 
 pub(crate) async fn claim(path: PathBuf, calls: usize) {
-    let store = SqliteStore::options().wait(Duration::from_mins(1)).open(path).unwrap();
+    let store = patient(path);
     wait_for_start();
     for call in 0..calls {
         if store.claim(&pending(&call.to_string(), &json!({}))).await.unwrap() == Claim::Taken {
@@ -81,7 +80,7 @@ async fn of_tasks_that_claim_a_call_at_once_one_gets_it() {
 }
 
 pub(crate) async fn take(path: PathBuf, run: String) {
-    let store = SqliteStore::options().wait(Duration::from_mins(1)).open(path).unwrap();
+    let store = patient(path);
     let _lease = store.take(&run.parse().unwrap()).await.unwrap();
     say("taken");
     stay()

@@ -13,10 +13,11 @@ use haft_tool_search::{Outline, SearchOptions};
 use haft_tools_core::{Tool, ToolRegistry};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn registry(tree: &Tree) -> ToolRegistry {
     // What a busy machine takes is not what is looked at.
-    registry_with(tree, SearchOptions::default().timeout(std::time::Duration::from_mins(10)))
+    registry_with(tree, SearchOptions::default().timeout(Duration::from_mins(10)))
 }
 
 fn registry_with(tree: &Tree, options: SearchOptions) -> ToolRegistry {

@@ -479,7 +479,6 @@ async fn a_job_serves_on_the_port_that_was_declared_and_on_no_other() {
     if !is_there() {
         return;
     }
-    // The sandbox knows ports and not addresses.
     let [port, other, third] = [(); 3].map(|()| haft_testkit::free_port());
     let tree = Tree::new();
     let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));

@@ -1,7 +1,6 @@
+use crate::input::pointer_step;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-
-use crate::input::pointer_step;
 
 /// The most levels of arrays and objects that a schema or arguments may have: as many as `serde_json` reads of a text.
 const MOST_LEVELS: usize = 128;

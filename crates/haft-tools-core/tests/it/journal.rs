@@ -191,10 +191,11 @@ fn waiting_asking_and_running_are_told_apart() {
 
     let (in_all, asked, ran) = times(&memory);
     let ran = ran.unwrap();
-    assert!(asked >= 4_000, "{asked}");
-    assert!(ran >= 1_000, "{ran}");
+    let step = u64::try_from(STEP.as_micros()).unwrap();
+    assert!(asked >= 2 * step, "{asked}");
     // The clock that dates records goes on in steps of its own.
-    assert!(in_all.saturating_sub(asked + ran) >= 1_000, "{in_all} {asked} {ran}");
+    assert!(ran >= step / 2, "{ran}");
+    assert!(in_all.saturating_sub(asked + ran) >= step / 2, "{in_all} {asked} {ran}");
 }
 
 #[test]

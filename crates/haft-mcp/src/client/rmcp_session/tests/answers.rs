@@ -208,6 +208,7 @@ async fn a_question_without_an_answer_does_not_hold_up_the_end() {
         timeout(Duration::from_millis(300), session.request(call("ask", json!({ "method": "slow" })), None));
     assert!(asked.await.is_err());
     stage.close(&session).await;
+    assert_eq!(session.farewell().unwrap().how, "it was closed");
 }
 
 #[tokio::test]

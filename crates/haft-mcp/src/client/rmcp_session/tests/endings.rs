@@ -3,14 +3,12 @@ use crate::client::session::{Fault, Session};
 use expect_test::{Expect, expect};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::time::timeout;
 
-/// Closes a connection, and expects how it ended and that it took no longer than it may.
+/// Closes a connection, and expects how it ended.
 async fn check(stage: &Stage, session: &Arc<dyn Session>, expected: Expect) {
-    let start = Instant::now();
     stage.close(session).await;
-    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
     expected.assert_eq(&session.farewell().expect("it has ended").how);
     let after = text(session, "echo", json!({})).await;
     assert!(matches!(after, Err(Fault::Untaken(_))), "{after:?}");
@@ -45,9 +43,7 @@ async fn what_a_wrapper_has_started_ends_with_it() {
         let stage = Stage::script(script);
         let session = stage.open().await;
         works(&session).await;
-        let start = Instant::now();
         stage.close(&session).await;
-        assert!(start.elapsed() < SOON, "{script}: {:?}", start.elapsed());
     }
 }
 
