@@ -16,8 +16,10 @@ from fastmcp.server import create_proxy
 
 MODES = {"legacy": "legacy", "modern": "2026-07-28"}
 
-# How long is waited until what a client no longer waits for is gone, in seconds.
+# How long is waited for what begins, and twice the time in which what a client no longer waits for has to be gone, in
+# seconds.
 PATIENCE = 30
+GONE = 4
 
 
 # What this script is told to be the proxy with.
@@ -68,7 +70,7 @@ async def use(era, way, target):
             while not (pid.exists() and pid.read_text().strip()):
                 await asyncio.sleep(0.02)
         call.cancel()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(GONE):
             while pathlib.Path(f"/proc/{pid.read_text().strip()}").exists():
                 await asyncio.sleep(0.02)
 

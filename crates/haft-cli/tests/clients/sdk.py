@@ -13,8 +13,8 @@ from mcp_types import ElicitResult
 
 MODES = {"legacy": "legacy", "modern": "2026-07-28"}
 
-# How long is waited until what a client no longer waits for is gone, in seconds.
-PATIENCE = 30
+# Twice the time in which what a client no longer waits for has to be gone, in seconds.
+PATIENCE = 4
 
 
 async def use(era, target):

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// How long is waited until what a client no longer waits for is gone, in milliseconds.
+// How long is waited for what begins, and twice the time in which what a client no longer waits for has to be gone, in
+// milliseconds.
 const PATIENCE = 30000;
+const GONE = 4000;
 
 export async function use(era, client, transport, { onElicit, call }) {
   const questions = [];
@@ -41,10 +43,10 @@ export async function use(era, client, transport, { onElicit, call }) {
   const aborted = new AbortController();
   const hanging = call("bash", { command: "echo $$ > pid; sleep 60" }, { signal: aborted.signal });
   const refused = assert.rejects(hanging);
-  await until(() => existsSync("pid") && readFileSync("pid", "utf8").trim() !== "");
+  await until(() => existsSync("pid") && readFileSync("pid", "utf8").trim() !== "", PATIENCE);
   aborted.abort("enough");
   await refused;
-  await until(() => !existsSync(`/proc/${readFileSync("pid", "utf8").trim()}`));
+  await until(() => !existsSync(`/proc/${readFileSync("pid", "utf8").trim()}`), GONE);
   rmSync("pid");
 
   // The connection outlives the call.
@@ -52,8 +54,8 @@ export async function use(era, client, transport, { onElicit, call }) {
   await client.close();
 }
 
-async function until(holds) {
-  const end = Date.now() + PATIENCE;
+async function until(holds, time) {
+  const end = Date.now() + time;
   while (!holds()) {
     assert.ok(Date.now() < end, `${holds} does not come true`);
     await sleep(20);

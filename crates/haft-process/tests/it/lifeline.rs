@@ -22,6 +22,11 @@ const HOST: [&str; 3] = ["--exact", "lifeline::host", "--ignored"];
 /// How long something may take that should happen at once, on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
+/// Within what nothing is alive any more (invariant 8 of docs/architecture.md). What a busy machine adds is not what is tested:
+/// of a few tries one has to be as fast.
+pub(crate) const GONE_WITHIN: Duration = Duration::from_secs(3);
+pub(crate) const TRIES: u32 = 5;
+
 #[tokio::test]
 #[ignore = "it is the host that the other tests start"]
 async fn host() {
@@ -77,12 +82,13 @@ fn start_host(mut host: Command, script: &str, directory: &TempDir) -> Child {
     host
 }
 
-pub(crate) fn until(most: Duration, is_so: impl Fn() -> bool) {
+pub(crate) fn until(most: Duration, is_so: impl Fn() -> bool) -> Duration {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < most, "not so in time");
         thread::sleep(Duration::from_millis(5));
     }
+    start.elapsed()
 }
 
 /// The processes that work in a directory.
@@ -102,12 +108,15 @@ fn nothing_outlives_a_host_that_is_killed() {
         "trap '' TERM; (setsid sh -c 'sleep 1000; sleep 1000' &); : > ready; sleep 1000; sleep 1000",
         "env -i sleep 1000 & : > ready; wait",
     ] {
-        let directory = TempDir::new().unwrap();
-        let mut host = start(script, &directory);
-        assert!(inhabitants(directory.path()).len() > 1, "{script}");
-        host.kill().unwrap();
-        host.wait().unwrap();
-        until(SOON, || inhabitants(directory.path()).is_empty());
+        let gone_after = || {
+            let directory = TempDir::new().unwrap();
+            let mut host = start(script, &directory);
+            assert!(inhabitants(directory.path()).len() > 1, "{script}");
+            host.kill().unwrap();
+            host.wait().unwrap();
+            until(SOON, || inhabitants(directory.path()).is_empty())
+        };
+        assert!((0..TRIES).any(|_| gone_after() < GONE_WITHIN), "{script}");
     }
 }
 
