@@ -81,11 +81,8 @@ async fn keep(mut processes: ProcessTree, stderr: Receiver, orders: Arc<Orders>,
         // Its last answers may still be unread.
         let _ = drain.during(timeout(LAST_WORDS, hung_up.cancelled())).await;
     }
-    if !is_ended {
-        drain.during(processes.end(grace)).await;
-    }
-    let status = processes.reap();
     drain.during(processes.end(grace)).await;
+    let status = processes.reap();
     processes.let_go();
     drain.during_at_most(LAST_WORDS).await;
 
