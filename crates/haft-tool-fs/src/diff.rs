@@ -57,11 +57,12 @@ impl Diff {
     }
 }
 
-/// By when the comparison of these lines has to end; `None` where it may take as long as it needs.
-pub(crate) fn deadline(old: &[&str], new: &[&str], patience: Duration) -> Option<Instant> {
+/// Finds what differs in these lines; where they are many, the best that is found in this time.
+pub(crate) fn compared(old: &[&str], new: &[&str], patience: Duration) -> Vec<DiffOp> {
     let bytes: usize = old.iter().chain(new).map(|line| line.len()).sum();
     let is_sure = old.len() + new.len() <= SURE_LINES && bytes <= SURE_BYTES;
-    if is_sure { None } else { Instant::now().checked_add(patience) }
+    let deadline = if is_sure { None } else { Instant::now().checked_add(patience) };
+    capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline)
 }
 
 /// Takes the carriage returns away where every line ends in CR LF.
@@ -85,10 +86,8 @@ fn hunks(lines_before: usize, old: &str, new: &str, patience: Duration) -> Strin
     let first_line = lines_before + first_line;
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let deadline = deadline(&old, &new, patience);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
     let mut text = String::new();
-    for group in group_diff_ops(ops, CONTEXT) {
+    for group in group_diff_ops(compared(&old, &new, patience), CONTEXT) {
         write_hunk(&mut text, &group, first_line, &old, &new);
     }
     text

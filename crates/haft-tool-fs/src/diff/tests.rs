@@ -193,7 +193,7 @@ fn a_name_cannot_pass_for_lines_of_the_difference() {
     assert_eq!(lines, [head, &head.replacen("--- a/", "+++ b/", 1), "@@ -1 +1 @@", "-a", "+b"]);
 }
 
-/// Two texts of so many lines, which are the same in another order.
+/// Two texts of so many lines, of which a few are in both, in another order.
 fn reordered(count: usize, width: usize) -> [String; 2] {
     [7_919, 104_729].map(|step| {
         (0..count).map(|line| format!("{:width$}\n", line * step % 100_003)).collect::<Vec<_>>().concat()

@@ -1,8 +1,8 @@
 use super::ladder::{Ladder, Level, Match, MatchKind, project, unified};
 use super::shift::Shift;
-use crate::diff::deadline;
+use crate::diff::compared;
 use crate::text_change::{TextChange, with_line_ends};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::time::Duration;
@@ -125,17 +125,16 @@ fn line_changes(old: &str, there: &str, new: &str) -> Vec<(Range<usize>, Range<u
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let there: Vec<&str> = there.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let mut compared = old.clone();
+    let mut sought = old.clone();
     if there.len() == old.len() {
         let wanted: HashSet<&str> = new.iter().copied().collect();
-        for (line, there) in compared.iter_mut().zip(there) {
+        for (line, there) in sought.iter_mut().zip(there) {
             if !wanted.contains(line) && wanted.contains(there) {
                 *line = there;
             }
         }
     }
-    let deadline = deadline(&compared, &new, PATIENCE);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &compared, &new, deadline);
+    let ops = compared(&sought, &new, PATIENCE);
     let place = |lines: &[&str], range: Range<usize>| {
         let start: usize = lines[..range.start].iter().map(|line| line.len()).sum();
         start..start + lines[range].iter().map(|line| line.len()).sum::<usize>()
