@@ -16,7 +16,7 @@ pub(super) struct Taken {
     pub(super) is_cut: bool,
 }
 
-/// Reads a body as far as the limits say; in memory is never twice that much, and one piece.
+/// Reads a body as far as the limits say; less than twice that much is in memory at once, and one piece.
 pub(super) async fn take(asked: &Asked<'_>, mut body: Body) -> Result<Taken, ToolError> {
     let most = asked.tool.shared.limits.most_bytes;
     let mut told = 0;
