@@ -1,9 +1,10 @@
 //! Whose turn it is to change files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::marker::PhantomData;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
@@ -16,13 +17,14 @@ use crate::leftovers::sweep_locked;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 
-/// How many directories of one process can be locked at once without one waiting for another by chance.
-const TURNS: usize = 64;
-
 /// How often it is looked again where the files are, if directories come and go meanwhile.
 const ATTEMPTS: usize = 64;
 
-static HELD: [Mutex<()>; TURNS] = [const { Mutex::new(()) }; TURNS];
+/// The directories that are locked in this process.
+static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
+
+/// Told when some of them no longer are.
+static FREED: Condvar = Condvar::new();
 
 /// Keeps others from changing files until it is dropped; made by [`Workdir::lock`].
 ///
@@ -47,7 +49,35 @@ static HELD: [Mutex<()>; TURNS] = [const { Mutex::new(()) }; TURNS];
 pub struct FileLocks {
     /// Closed first, which ends the locks that other processes see.
     directories: Vec<OwnedFd>,
-    _turns: Vec<MutexGuard<'static, ()>>,
+    _turn: Turn,
+}
+
+/// Keeps other threads of this process from directories until it is dropped.
+struct Turn {
+    directories: Vec<Identity>,
+    _of_this_thread: PhantomData<MutexGuard<'static, ()>>,
+}
+
+impl Turn {
+    /// Waits until none of the directories is another's, and takes all of them at once.
+    fn take(directories: Vec<Identity>) -> Self {
+        let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_taken = |held: &mut BTreeSet<Identity>| directories.iter().any(|one| held.contains(one));
+        let mut held = FREED.wait_while(held, is_taken).unwrap_or_else(PoisonError::into_inner);
+        held.extend(&directories);
+        Self { directories, _of_this_thread: PhantomData }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        for one in &self.directories {
+            held.remove(one);
+        }
+        drop(held);
+        FREED.notify_all();
+    }
 }
 
 impl fmt::Debug for FileLocks {
@@ -65,10 +95,10 @@ impl Workdir {
     ///
     /// What is locked is the directory that holds the file, since the file itself is replaced by each write: by `flock` on a
     /// handle of that directory, which leaves nothing behind and ends with the process. So the lock is one for all files of
-    /// the directory. For a file in a directory that does not exist, it is the nearest one above it that does. Several
-    /// directories are locked in one order, so that no two callers wait for each other; a second call on the same thread
-    /// before the first result is dropped may wait for ever. Where the file system has no such locks, or the directory may
-    /// not be read, only the threads of this process are kept apart.
+    /// the directory, and for no other. For a file in a directory that does not exist, it is the nearest one above it that
+    /// does. Several directories are locked in one order, so that no two callers wait for each other; a second call on the
+    /// same thread before the first result is dropped may wait for ever. Where the file system has no such locks, or the
+    /// directory may not be read, only the threads of this process are kept apart.
     ///
     /// Also ends what a killed process left half done in these directories; see [`Workdir::write_atomic`].
     ///
@@ -103,7 +133,7 @@ impl Workdir {
         }
         match paths.first() {
             Some(path) => Err(Error::Busy { path: (*path).clone() }),
-            None => Ok(FileLocks { directories: Vec::new(), _turns: Vec::new() }),
+            None => Ok(FileLocks { directories: Vec::new(), _turn: Turn::take(Vec::new()) }),
         }
     }
 
@@ -138,11 +168,8 @@ struct Place<'a, 'p> {
 }
 
 fn take(places: &BTreeMap<Identity, Place<'_, '_>>) -> Result<FileLocks, Error> {
-    let mut turns: Vec<usize> = places.keys().map(turn).collect();
-    turns.sort_unstable();
-    turns.dedup();
-    let turns = turns.into_iter().map(|turn| HELD[turn].lock().unwrap_or_else(PoisonError::into_inner));
-    let mut locks = FileLocks { _turns: turns.collect(), directories: Vec::with_capacity(places.len()) };
+    let turn = Turn::take(places.keys().copied().collect());
+    let mut locks = FileLocks { directories: Vec::with_capacity(places.len()), _turn: turn };
     for place in places.values() {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let Ok(directory) = openat(&place.directory, ".", flags, Mode::empty()) else { continue };
@@ -153,9 +180,4 @@ fn take(places: &BTreeMap<Identity, Place<'_, '_>>) -> Result<FileLocks, Error> 
         }
     }
     Ok(locks)
-}
-
-/// Which turn a directory has.
-fn turn(identity: &Identity) -> usize {
-    usize::try_from(identity.inode().rem_euclid(TURNS as i128)).unwrap_or(0)
 }

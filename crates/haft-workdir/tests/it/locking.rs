@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::mpsc;
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use haft_workdir::Workdir;
 
@@ -77,6 +78,33 @@ fn waits_for_no_one_in_another_directory() {
         is_done.recv().unwrap();
         drop(held);
     });
+}
+
+#[test]
+fn a_hundred_directories_are_held_at_once() {
+    const DIRECTORIES: usize = 100;
+    let fixture = Fixture::new("");
+    let (held, is_held) = mpsc::channel();
+    let all_are = Arc::new(Barrier::new(DIRECTORIES + 1));
+    let threads: Vec<_> = (0..DIRECTORIES)
+        .map(|number| {
+            fs::create_dir(fixture.root().join(format!("{number}"))).unwrap();
+            let (workdir, held, all_are) = (fixture.workdir(), held.clone(), Arc::clone(&all_are));
+            thread::spawn(move || {
+                let lock = workdir.lock([&path(&workdir, &format!("{number}/file"))]).unwrap();
+                held.send(()).unwrap();
+                all_are.wait();
+                drop(lock);
+            })
+        })
+        .collect();
+    for _ in 0..DIRECTORIES {
+        is_held.recv_timeout(Duration::from_mins(1)).expect("none waits for another");
+    }
+    all_are.wait();
+    for thread in threads {
+        thread.join().unwrap();
+    }
 }
 
 #[test]
